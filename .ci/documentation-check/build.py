@@ -143,6 +143,7 @@ def main():
                 del archives[name]
     if not faults:
         merge = ["docc", "merge", *archives.values(), "--synthesized-landing-page-name", "Procedures",
+                 "--synthesized-landing-page-topics-style", "list",
                  "--output-path", os.path.join(folder, "site")]
         if base:
             merge += ["--hosting-base-path", base]
@@ -154,10 +155,49 @@ def main():
             faults.append(output)
         else:
             front(os.path.join(folder, "site"), base)
+            faults += start_page(folder, list(archives))
             print("made: %s" % ", ".join(archives))
     for fault in faults:
         print("error: " + fault if "error:" not in fault else fault)
     sys.exit(1 if faults else 0)
+
+
+def start_page(folder, names):
+    """Completes the page that lists all modules: docc merge makes one without words, in alphabetical order. It gets the
+    text of Documentation/Site.docc, and the order of the manifest, as does the sidebar."""
+    converted = os.path.join(folder, "start.doccarchive")
+    status, output = run(
+        "docc", "convert", site_catalog("Documentation/Site.docc", None, folder), "--fallback-display-name", "Start",
+        "--fallback-bundle-identifier", "Start", "--warnings-as-errors", "--output-path", converted)
+    if status != 0:
+        return [output]
+    with open(os.path.join(converted, "data", "documentation", "start.json"), encoding="utf-8") as text:
+        start = json.load(text)
+    file = os.path.join(folder, "site", "data", "documentation.json")
+    with open(file, encoding="utf-8") as text:
+        page = json.load(text)
+    place = {name.lower(): number for number, name in enumerate(names)}
+
+    def order(address):
+        return place[address.rsplit("/", 1)[1].lower()]
+
+    page["abstract"] = start["abstract"]
+    page["primaryContentSections"] = start["primaryContentSections"]
+    page["references"].update(start.get("references", {}))
+    [modules] = page["topicSections"]
+    modules["title"] = "Modules"
+    modules["identifiers"].sort(key=order)
+    with open(file, "w", encoding="utf-8") as text:
+        json.dump(page, text)
+    file = os.path.join(folder, "site", "index", "index.json")
+    with open(file, encoding="utf-8") as text:
+        index = json.load(text)
+    for roots in index["interfaceLanguages"].values():
+        for root in roots:
+            root["children"].sort(key=lambda module: order(module["path"]))
+    with open(file, "w", encoding="utf-8") as text:
+        json.dump(index, text)
+    return []
 
 
 def front(site, base):

@@ -1,10 +1,12 @@
-"""site.py FOLDER: opens the site in a headless browser, from a server on the loopback: the front page, and of each
-library its page, an article, and a symbol's page. Nothing may be missing, complain, or ask another host."""
+"""site.py FOLDER: opens the site in a headless browser, from a server on the loopback: the start page, and of each
+library its page, an article, and a symbol's page. Nothing may be missing, complain, or ask another host. The start page
+leads to six guides, and to the modules in the order of the manifest."""
 import functools
 import glob
 import http.server
 import json
 import os
+import re
 import sys
 import threading
 
@@ -41,7 +43,7 @@ def module_path(file):
 def dead_links(site):
     """Links of the articles that lead to no page of the site."""
     dead = []
-    for file in glob.glob(os.path.join(site, "data", "documentation", "**", "*.json"), recursive=True):
+    for file in glob.glob(os.path.join(site, "data", "**", "*.json"), recursive=True):
         with open(file, encoding="utf-8") as text:
             page = json.load(text)
         for identifier, reference in page.get("references", {}).items():
@@ -56,6 +58,20 @@ def dead_links(site):
                 if not os.path.exists(os.path.join(site, "data", path.strip("/") + ".json")):
                     dead.append("%s: %s" % (os.path.relpath(file, site), address))
     return sorted(set(dead))
+
+
+def faults_of_start(links):
+    """What is wrong with the start page, by the paths of its links, in their order."""
+    with open("Package.swift", encoding="utf-8") as text:
+        modules = [name.lower() for name in re.findall(r'\.library\(name: "(\w+)"', text.read())]
+    parts = [link.rstrip("/").split("/")[2:] for link in links if link.startswith("/documentation/")]
+    # Each once: the name and the picture of a card lead to the same page.
+    shown = list(dict.fromkeys(path[0] for path in parts if len(path) == 1 and path[0] in modules))
+    guides = list(dict.fromkeys("/".join(path) for path in parts if len(path) == 2))
+    if shown != modules:
+        yield "the start page shows the modules as %s, and the manifest has %s" % (shown, modules)
+    if len(guides) != 6:
+        yield "the start page leads to %d guides, not six: %s" % (len(guides), guides)
 
 
 def main():
@@ -76,6 +92,9 @@ def main():
                 browser.call("Page.navigate", url=root + path)
                 browser.wait("Page.loadEventFired")
             heading = browser.wait_for("(document.querySelector('main h1')?.textContent ?? '').trim()")
+            if opened == 0:
+                faults += faults_of_start(browser.evaluate(
+                    "[...document.querySelectorAll('main a[href]')].map(a => a.pathname)"))
             opened += 1
             if (title and title.replace(" ", "") not in heading.replace(" ", "").replace("\u200b", "")):
                 faults.append("%s is called '%s', not '%s'" % (path, heading, title))

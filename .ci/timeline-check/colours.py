@@ -14,8 +14,8 @@ MATRICES = {
 }
 # The waits, and the critical path: what a legend tells apart. About 2 is what an eye just sees side by side.
 APART = [
-    "path", "dependency", "barrier", "condition", "group-wait", "suspension", "exclusion", "slot", "worker",
-    "heldEvent"]
+    "path", "dependency", "barrier", "condition", "group-wait", "suspension", "exclusion", "rate", "slot",
+    "worker", "heldEvent"]
 LEAST_DISTANCE = 13
 # Of WCAG 2.2: 1.4.3 for text, 1.4.11 for what is drawn.
 TEXT, DRAWN = 4.5, 3.0

@@ -104,11 +104,9 @@ def check(browser, address):
         "document.getElementById('search').dispatchEvent(new Event('input'))")
 
     # The other rows, and what a screen reader needs.
-    browser.evaluate(
-        "document.getElementById('view').value = 'rows';"
-        "document.getElementById('view').dispatchEvent(new Event('change'))")
-    browser.frame()
+    choose_rows(browser, "rows")
     expect(browser.evaluate(colours % "canvas") > 5, "nothing is drawn in the rows of procedures")
+    check_rows(browser)
     for element in ("canvas", "curve", "details", "legend"):
         label = browser.evaluate("document.getElementById('%s').getAttribute('aria-label')" % element)
         expect(bool(label), "%s has no label" % element)
@@ -122,6 +120,64 @@ def check(browser, address):
     expect(browser.evaluate("document.scripts.length") == 2, "a script has come into the page")
 
 
+def choose_rows(browser, view):
+    browser.evaluate(
+        "window.written.length = 0; document.getElementById('view').value = '%s';"
+        "document.getElementById('view').dispatchEvent(new Event('change'))" % view)
+    browser.frame()
+
+
+def rows_drawn(browser):
+    """The names in the left column of the rows of procedures, from above: how far each is indented, and the name."""
+    names = {
+        w[4]: ((w[2] - 8) / 10, w[1])
+        for w in browser.evaluate("window.written") if w[0] == "canvas" and w[2] <= 68 and w[4] > 22}
+    return [names[y] for y in sorted(names)]
+
+
+def check_rows(browser):
+    """A child stands below its parent, and 'critical path only' leaves nothing else, in both kinds of rows."""
+    data = browser.evaluate(
+        "(() => { const d = JSON.parse(document.getElementById('data').textContent);"
+        "return { names: d.names, entries: d.entries.map(e => e.slice(0, 3)), path: d.path.map(p => p[0]) }; })()")
+    names = {entry[0]: data["names"][entry[2]] for entry in data["entries"]}
+    parents = {}
+    for entry in data["entries"]:
+        parents.setdefault(names[entry[0]], set()).add(names.get(entry[1]))
+    browser.evaluate("document.getElementById('scroll').scrollTop = 0")
+    choose_rows(browser, "rows")
+    rows, above = rows_drawn(browser), {}
+    expect(len(rows) > 2, "no rows")
+    for indent, name in rows:
+        expect(
+            indent == 0 or above.get(indent - 1) in parents[name] or indent == 6,
+            "'%s' stands below '%s', which is not its group" % (name, above.get(indent - 1)))
+        above[indent] = name
+    children = [e for e in data["entries"] if e[1] in names]
+    expect(not children or len(names) > 60 or any(indent > 0 for indent, _ in rows), "no child is indented")
+
+    on_path = {names[step] for step in data["path"]}
+    only = "document.getElementById('only').click()"
+    browser.evaluate(only)
+    choose_rows(browser, "rows")
+    shown = {name for _, name in rows_drawn(browser)}
+    expect(shown and shown <= on_path, "beside the critical path there is %s" % (shown - on_path))
+    hidden = next((e for e in data["entries"] if e[0] not in data["path"]), None)
+    choose_rows(browser, "lanes")
+    bars = {
+        w[1].lstrip("✕⊘ ") for w in browser.evaluate("window.written")
+        if w[0] == "canvas" and w[2] >= 70 and w[4] > 22}
+    expect(all(any(bar.startswith(name) for name in on_path) for bar in bars), "lanes have %s" % (bars - on_path))
+    if hidden:
+        browser.evaluate("timelinePage.select(%d)" % hidden[0])
+        expect(
+            not browser.evaluate("document.getElementById('only').checked"),
+            "what is chosen by its link stays hidden")
+    else:
+        browser.evaluate(only)
+    choose_rows(browser, "rows")
+
+
 def check_words(browser):
     """What the page says, beside what it draws."""
     data = "JSON.parse(document.getElementById('data').textContent)"
@@ -130,15 +186,26 @@ def check_words(browser):
     expect(browser.evaluate("document.querySelectorAll('#shares tbody tr').length") > 0, "no shares")
     expect(browser.evaluate("document.querySelectorAll('#runs tbody tr').length") > 0, "no longest running")
 
-    # The legend has the causes that are used, each once, and no two entries of one name; each cause is explained.
+    # The legend has the causes that are drawn, each once, and no two entries of one name; each cause is explained.
     used = browser.evaluate(
         "(() => { const d = %s; return [...new Set(d.entries.flatMap(e => e[15].map(w => d.labels[w[0]])))]; })()" % data)
-    legend = browser.evaluate("[...document.querySelectorAll('#legend li')].map(e => e.textContent)")
-    expect(len(set(legend)) == len(legend), "the legend has two entries of one name: %s" % legend)
-    causes = browser.evaluate("[...document.querySelectorAll('#legend li[data-cause]')].map(e => e.dataset.cause)")
-    expect(sorted(causes) == sorted(used), "the legend shows %s, used are %s" % (causes, used))
-    for cause in causes:
-        expect(any(text.endswith(cause) for text in legend), "'%s' is not written in the legend" % cause)
+    at_first = browser.evaluate("document.getElementById('view').value")
+    for view in ("lanes", "rows"):
+        choose_rows(browser, view)
+        legend = browser.evaluate("[...document.querySelectorAll('#legend li')].map(e => e.textContent)")
+        expect(len(set(legend)) == len(legend), "the legend has two entries of one name: %s" % legend)
+        causes = browser.evaluate("[...document.querySelectorAll('#legend li[data-cause]')].map(e => e.dataset.cause)")
+        # Lanes draw nothing before the start.
+        expect(all(not text.startswith("wait: ") for text in legend) or view == "rows", "lanes: %s" % legend)
+        expect(
+            set(causes) <= set(used) and (view == "lanes" or len(causes) == len(used)),
+            "the legend shows %s, used are %s" % (causes, used))
+        for cause in causes:
+            expect(any(text.endswith(cause) for text in legend), "'%s' is not written in the legend" % cause)
+    swatches = browser.evaluate(
+        "[...document.querySelectorAll('#legend li')].filter(e => e.textContent.startsWith('wait: '))"
+        ".map(e => getComputedStyle(e.querySelector('i')).backgroundColor)")
+    expect(len(set(swatches)) == len(swatches), "two waits have one colour: %s" % swatches)
     terms = browser.evaluate("[...document.querySelectorAll('#terms dt')].map(e => e.textContent)")
     for cause in used:
         expect(any(term.endswith(cause) for term in terms), "'%s' is not explained" % cause)
@@ -147,12 +214,8 @@ def check_words(browser):
         "a term without words")
 
     # Nothing that is written at the axis is cut off at the right.
-    at_first = browser.evaluate("document.getElementById('view').value")
     for view in ("lanes", "rows", at_first):
-        browser.evaluate(
-            "window.written.length = 0; document.getElementById('view').value = '%s';"
-            "document.getElementById('view').dispatchEvent(new Event('change'))" % view)
-        browser.frame()
+        choose_rows(browser, view)
         width = browser.evaluate("document.getElementById('canvas').clientWidth")
         axis = [w for w in browser.evaluate("window.written") if w[0] == "canvas" and w[4] == 11]
         expect(len(axis) > 2, "no axis")
@@ -197,6 +260,9 @@ def check_accessibility(browser, count):
     canvas = has("application", "Timeline of procedures")
     if canvas:
         expect("arrow" in canvas[0]["description"], "the keys of the canvas are not described")
+        expect(
+            browser.evaluate("(e => e.offsetWidth > 100 && e.offsetHeight > 10)(document.getElementById('keys').parentElement)"),
+            "the keys cannot be seen")
         expect(canvas[0]["properties"].get("focusable"), "the canvas cannot be reached by keyboard")
     for node in tree:
         if node["role"] in ("button", "textbox", "searchbox", "combobox", "checkbox", "link", "table", "image"):

@@ -25,17 +25,17 @@ enum TimelinePage {
       color-scheme: light dark;
       --back: #ffffff; --panel: #f5f6f8; --line: #cfd4db; --faint: #e8ebef; --text: #1b1f24; --dim: #57606a;
       --accent: #0a58ca; --path: #1b1f24; --succeeded: #8fc18b; --failed: #e0776d; --cancelled: #c3c7cd;
-      --running: #86b3ea; --group: #e4ecf7; --ink: #14181d; --curve: #6aa2df; --ready: #f0b866;
+      --running: #86b3ea; --group: #e4ecf7; --ink: #14181d; --curve: #6aa2df;
       --dependency: #1e45c0; --barrier: #7694b3; --condition: #3a0072; --group-wait: #9d8880;
-      --suspension: #0f7dc6; --exclusion: #d17d52; --slot: #950200; --worker: #e06f00; --heldEvent: #555364;
+      --suspension: #0f7dc6; --exclusion: #d17d52; --slot: #950200; --rate: #7800fa; --worker: #e06f00; --heldEvent: #555364;
     }
     @media (prefers-color-scheme: dark) {
       :root {
         --back: #14171b; --panel: #1d2127; --line: #3b434d; --faint: #262c33; --text: #e6e9ed; --dim: #9aa4af;
         --accent: #78b0ff; --path: #e6e9ed; --succeeded: #3f7a45; --failed: #a8453d; --cancelled: #555d66;
-        --running: #2f66a8; --group: #233044; --ink: #f3f5f7; --curve: #3f74ad; --ready: #b9822f;
+        --running: #2f66a8; --group: #233044; --ink: #f3f5f7; --curve: #3f74ad;
         --dependency: #dab8ff; --barrier: #e5b356; --condition: #748dff; --group-wait: #849d99;
-        --suspension: #3b75a0; --exclusion: #c90a4f; --slot: #b14500; --worker: #e5e91a; --heldEvent: #c8ffb3;
+        --suspension: #3b75a0; --exclusion: #c90a4f; --slot: #b14500; --rate: #821efa; --worker: #e5e91a; --heldEvent: #c8ffb3;
       }
     }
     * { box-sizing: border-box; }
@@ -54,6 +54,7 @@ enum TimelinePage {
     #verdict { font-size: 16px; margin: 6px 0 2px; overflow-wrap: anywhere; }
     .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 24px; }
     @media (max-width: 820px) { .pair { grid-template-columns: minmax(0, 1fr); } }
+    .keys { font-size: 12px; margin: 4px 0; }
     .key { margin: 6px 0; font-size: 13px; max-width: 1000px; } .key summary, aside summary { cursor: pointer; color: var(--accent); }
     tr.gap td { color: var(--dim); font-style: italic; }
     .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--back); padding: 4px 8px; }
@@ -102,9 +103,9 @@ enum TimelinePage {
     <div class="main">
       <div>
         <div class="frame"><canvas id="curve" height="80" role="img" aria-label="How many procedures ran, over time"></canvas></div>
-        <p class="hidden" id="keys">Left and right arrow: procedure before and after. Up and down: scroll. Plus and minus: zoom. Shift with left and right: pan. Zero: fit. Escape: select none. The tables below hold the same.</p>
         <p class="hidden" id="status" role="status" aria-live="polite"></p>
         <div class="frame scroll" id="scroll"><canvas id="canvas" tabindex="0" role="application" aria-roledescription="timeline" aria-label="Timeline of procedures" aria-describedby="keys"></canvas><div id="spacer"></div></div>
+        <p class="dim keys">Drag: move. Ctrl or Cmd with the wheel: zoom. Double click: zoom to a procedure. <span id="keys">Keys, after a click into the drawing: left and right arrow: procedure before and after; up and down: scroll; plus and minus: zoom; Shift with left and right: pan; 0: fit; Escape: select none. The tables below hold the same.</span></p>
       </div>
       <aside id="details" tabindex="0" aria-label="Details"><h2>Details</h2><p class="dim">Click a procedure, or find one by name.</p></aside>
     </div>
@@ -144,14 +145,14 @@ enum TimelinePage {
       place, id: e[0], parent: e[1], name: data.names[e[2]], type: data.names[e[3]], group: e[4] === 1, root: e[5], lane: e[6],
       enqueued: e[7], ready: e[8], started: e[9], executing: e[10], finished: e[11], cancelled: e[12], outcome: OUTCOMES[e[13]],
       dependencies: e[14], waits: e[15].map(w => ({ cause: CAUSES[w[0]], label: LABELS[w[0]], time: w[1], blocker: CAUSES[w[0]] === "slot" || AFTER_START.has(CAUSES[w[0]]) ? 0 : w[2], from: w[2], limit: CAUSES[w[0]] === "slot" ? w[2] : 0, text: w[3] < 0 ? "" : data.names[w[3]], category: w[4] < 0 ? "" : data.names[w[4]], through: w.length > 5 ? LABELS[w[5]] : "" })),
-      errors: e[16] || [], reason: e[17] || "", depth: 0, dependents: [], children: 0, onPath: false }));
+      errors: e[16] || [], reason: e[17] || "", dependents: [], children: 0, onPath: false }));
     const byID = new Map(all.map(e => [e.id, e]));
     for (const e of all) {
       e.end = e.finished >= 0 ? e.finished : END;
       e.begin = e.started >= 0 ? e.started : e.enqueued;
       for (const d of e.dependencies) byID.get(d)?.dependents.push(e.id);
       const parent = byID.get(e.parent);
-      if (parent) { parent.children++; e.depth = parent.depth + 1; }
+      if (parent) parent.children++;
     }
     const path = data.path.map(([id, link, ...gaps]) => ({ entry: byID.get(id), link, gaps: gaps.map(g => ({ after: g[0] === 1, cause: g[1] < 0 ? null : CAUSES[g[1]], from: g[2], time: g[3], id: g[4], text: g[5] })) }));
     // Where there are many, short ones are left out: below 1 % of the whole, and of their procedure's time;
@@ -224,8 +225,7 @@ enum TimelinePage {
     // MARK: Rows
 
     // A lane has a row for each depth at which one is inside the other; in each they are in order, and do not overlap.
-    const laneRows = [], laneTop = [];
-    let laneCount = 0;
+    const laneRows = [];
     {
       const open = new Map();
       for (const e of running.slice().sort((a, b) => a.started - b.started || a.id - b.id)) {
@@ -237,19 +237,56 @@ enum TimelinePage {
         const rows = laneRows[e.lane] || (laneRows[e.lane] = []);
         (rows[e.level] || (rows[e.level] = [])).push(e);
       }
-      for (let lane = 0; lane < laneRows.length; lane++) { laneTop[lane] = laneCount; laneCount += (laneRows[lane] || []).length || 1; }
     }
-    const flat = [];
-    for (let lane = 0; lane < laneRows.length; lane++) (laneRows[lane] || []).forEach((row, level) => { flat[laneTop[lane] + level] = { row, lane, level }; });
     const byStart = all.slice().sort((a, b) => a.begin - b.begin || a.id - b.id);
-    let rowsShown = byStart;
-    byStart.forEach((e, i) => { e.order = i; });
+    // Each below its parent, the children of one parent by time.
+    const byTree = [];
+    {
+      const children = new Map(), stack = [];
+      for (const e of byStart) {
+        const key = byID.has(e.parent) ? e.parent : 0;
+        if (children.has(key)) children.get(key).push(e); else children.set(key, [e]);
+      }
+      const push = list => { for (let i = list.length - 1; i >= 0; i--) stack.push(list[i]); };
+      push(children.get(0) || []);
+      while (stack.length) {
+        const e = stack.pop(); byTree.push(e);
+        if (children.has(e.id)) { push(children.get(e.id)); children.delete(e.id); }
+      }
+    }
+    // What the search and the critical path leave: the lines of all lanes, the procedures by time, and those by parent.
+    let lines = [], listShown = byStart, rowsShown = byTree;
+    function choose() {
+      const isShown = e => (!isPathOnly || e.onPath) && (!matches || matches.has(e));
+      lines = [];
+      laneRows.forEach((rows, lane) => {
+        let isFirst = true;
+        for (const row of rows) {
+          const shown = isPathOnly ? row.filter(e => e.onPath) : row;
+          if (shown.length) { lines.push({ row: shown, lane, isFirst }); isFirst = false; }
+        }
+      });
+      for (const e of all) e.line = e.index = -1;
+      lines.forEach(({ row }, line) => { for (const e of row) e.line = line; });
+      listShown = matches || isPathOnly ? byStart.filter(isShown) : byStart;
+      rowsShown = matches || isPathOnly ? byTree.filter(isShown) : byTree;
+      // Below the nearest of its groups that is shown.
+      rowsShown.forEach((e, index) => {
+        e.index = index;
+        const parent = nearest(e); e.indent = parent ? parent.indent + 1 : 0;
+      });
+    }
+    function nearest(e) {
+      let parent = byID.get(e.parent);
+      while (parent && parent.index < 0) parent = byID.get(parent.parent);
+      return parent;
+    }
 
     // MARK: The state of the view
 
     const canvas = $("canvas"), curve = $("curve"), scroll = $("scroll"), spacer = $("spacer");
     const LABEL = 70, ROW = 20, TOP = 22;
-    let from = 0, to = END, selected = null, matches = null, hovered = null, view = "lanes", isDue = false, colors = {};
+    let from = 0, to = END, selected = null, matches = null, isPathOnly = false, hovered = null, view = "lanes", isDue = false, colors = {};
     // Where there is room for a row each, the waits are seen at once.
     if (all.length <= 60) view = "rows";
     $("view").value = view;
@@ -264,11 +301,11 @@ enum TimelinePage {
 
     function readColors() {
       const style = getComputedStyle(document.documentElement);
-      for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "ready", "group-wait", ...CAUSES])
+      for (const name of ["back", "panel", "line", "faint", "text", "dim", "accent", "path", "succeeded", "failed", "cancelled", "running", "group", "ink", "curve", "group-wait", ...CAUSES])
         colors[name] = style.getPropertyValue("--" + name).trim();
     }
-    // One colour for all that comes after the start, and for what a category keeps back: words tell those apart, and more colours could not be.
-    const varOf = cause => cause === "group" ? "group-wait" : cause === "rate" ? "exclusion" : AFTER_START.has(cause) ? "heldEvent" : cause;
+    // One colour for all that comes after the start: words tell those apart, and more colours could not be.
+    const varOf = cause => cause === "group" ? "group-wait" : AFTER_START.has(cause) ? "heldEvent" : cause;
     const causeColor = cause => colors[varOf(cause)];
 
     function prepare(target) {
@@ -305,7 +342,7 @@ enum TimelinePage {
       while (low < high) { const middle = (low + high) >> 1; if (row[middle].end < t) low = middle + 1; else high = middle; }
       return low;
     }
-    let lastColor = null, isPathOnly = false;
+    let lastColor = null;
     function box(context, e, y, x0, x1) {
       const w = Math.max(x1 - x0, 1), h = ROW - 3;
       if (w < 2 && e !== selected && e !== hovered && !matches && !isPathOnly) {
@@ -331,7 +368,7 @@ enum TimelinePage {
         context.strokeRect(x0 - 1, y - 1, w + 2, h + 2); context.lineWidth = 1;
       }
     }
-    const isFaded = e => (matches && !matches.has(e)) || (isPathOnly && !e.onPath);
+    const isFaded = e => matches && !matches.has(e);
     // In black or white, as can be read on it.
     const inks = {};
     function inkOn(color) {
@@ -363,9 +400,9 @@ enum TimelinePage {
       }
     }
     function paintLanes(context, height) {
-      const first = Math.max(0, Math.floor((scroll.scrollTop) / ROW)), last = Math.min(flat.length, first + Math.ceil(height / ROW) + 1);
+      const first = Math.max(0, Math.floor((scroll.scrollTop) / ROW)), last = Math.min(lines.length, first + Math.ceil(height / ROW) + 1);
       for (let index = first; index < last; index++) {
-        const { row, lane, level } = flat[index] || { row: [], lane: 0, level: 0 };
+        const { row, lane, isFirst } = lines[index];
         const y = TOP + index * ROW - scroll.scrollTop;
         context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip(); lastColor = null;
         let painted = -1, special = -1;
@@ -379,7 +416,7 @@ enum TimelinePage {
           if (isSpecial) special = Math.max(x1, x0 + 1);
         }
         context.restore();
-        if (level === 0) {
+        if (isFirst) {
           context.strokeStyle = colors.faint; context.beginPath(); context.moveTo(0, y - 2); context.lineTo(canvas.clientWidth, y - 2); context.stroke();
           context.fillStyle = colors.dim; context.textAlign = "left"; context.fillText("lane " + (lane + 1), 8, y + ROW / 2 - 1);
         }
@@ -391,7 +428,7 @@ enum TimelinePage {
         const e = rowsShown[index], y = TOP + index * ROW - scroll.scrollTop;
         context.save(); context.beginPath(); context.rect(0, TOP, left() - 6, height); context.clip();
         context.fillStyle = e === selected ? colors.accent : colors.text; context.textAlign = "left";
-        context.fillText(e.name, 8 + Math.min(e.depth, 6) * 10, y + ROW / 2 - 1); context.restore();
+        context.fillText(e.name, 8 + Math.min(e.indent, 6) * 10, y + ROW / 2 - 1); context.restore();
         context.save(); context.beginPath(); context.rect(left(), TOP, width(), height); context.clip();
         let t = e.enqueued;
         for (const w of e.waits) if (!AFTER_START.has(w.cause)) { waiting(context, e, w, y, x(t), x(t + w.time)); t += w.time; }
@@ -401,7 +438,7 @@ enum TimelinePage {
       }
     }
     function middle(e) {
-      const index = isLanes() ? (e.lane >= 0 ? laneTop[e.lane] + e.level : -1) : rowsShown === byStart ? e.order : rowsShown.indexOf(e);
+      const index = isLanes() ? e.line : e.index;
       return index < 0 ? null : TOP + index * ROW - scroll.scrollTop + ROW / 2 - 2;
     }
     function arrow(context, source, target, color) {
@@ -416,7 +453,7 @@ enum TimelinePage {
     }
     function paint() {
       const context = prepare(canvas), height = canvas.clientHeight;
-      isPathOnly = $("only").checked; lastColor = null;
+      lastColor = null;
       ticks(context, height);
       if (isLanes()) paintLanes(context, height); else paintRows(context, height);
       context.save(); context.beginPath(); context.rect(left(), TOP, width(), height - TOP); context.clip();
@@ -436,21 +473,16 @@ enum TimelinePage {
       paintCurve();
     }
 
-    // How many ran, and were ready: a step for each change.
+    // How many ran: a step for each change.
     const use = [];
     {
       const changes = [];
-      for (const e of all) if (!e.group) {
-        const over = e.started >= 0 ? e.started : e.cancelled >= 0 ? e.cancelled : e.finished;
-        if (e.ready >= 0) { changes.push([e.ready, 0, 1]); if (over >= 0) changes.push([Math.max(over, e.ready), 0, -1]); }
-        if (e.started >= 0) { changes.push([e.started, 1, 0]); if (e.finished >= 0) changes.push([e.finished, -1, 0]); }
-      }
+      for (const e of leaves) { changes.push([e.started, 1]); if (e.finished >= 0) changes.push([e.finished, -1]); }
       changes.sort((a, b) => a[0] - b[0]);
-      let run = 0, ready = 0;
-      for (const [t, r, w] of changes) {
-        run += r; ready += w;
-        if (use.length && use[use.length - 1].t === t) { use[use.length - 1].run = run; use[use.length - 1].ready = ready; }
-        else use.push({ t, run, ready });
+      let run = 0;
+      for (const [t, change] of changes) {
+        run += change;
+        if (use.length && use[use.length - 1].t === t) use[use.length - 1].run = run; else use.push({ t, run });
       }
     }
     const most = use.reduce((m, u) => Math.max(m, u.run), 0);
@@ -492,9 +524,10 @@ enum TimelinePage {
     }
     function pan(part) { const d = (to - from) * part; from += d; to += d; clamp(); draw(); }
     function fit() { from = 0; to = END * 1.005; draw(); }
+    function onlyPath(isOnly) { $("only").checked = isPathOnly = isOnly; scroll.scrollTop = 0; choose(); layout(); if (selected && middle(selected) !== null) show(selected); }
     function layout() {
       canvasWidth = canvas.clientWidth;
-      const count = isLanes() ? flat.length : rowsShown.length;
+      const count = isLanes() ? lines.length : rowsShown.length;
       scroll.style.maxHeight = Math.max(160, count * ROW + TOP + 12) + "px";
       spacer.style.height = Math.max(0, Math.min(count * ROW + TOP + 8 - scroll.clientHeight, 30000000)) + "px";
       draw();
@@ -557,6 +590,8 @@ enum TimelinePage {
       links("Depends on", e.dependencies);
       links("Waited for by", e.dependents);
       if (e.children) add("children", String(e.children));
+      // A link may lead to one that is hidden.
+      if (moves && isPathOnly && !e.onPath) onlyPath(false);
       if (moves) show(e);
       draw();
     }
@@ -658,14 +693,13 @@ enum TimelinePage {
       const text = $("search").value.trim().toLowerCase();
       matches = text ? new Set(all.filter(e => e.name.toLowerCase().includes(text) || e.type.toLowerCase().includes(text))) : null;
       $("found").textContent = matches ? matches.size + " found" : "";
-      rowsShown = matches ? byStart.filter(e => matches.has(e)) : byStart;
-      page = 0; tableOfAll(); layout();
+      choose(); page = 0; tableOfAll(); layout();
     }
     function entryAt(px, py) {
       if (px < (isLanes() ? left() : 0) || py < TOP) return null;
       const index = Math.floor((py - TOP + scroll.scrollTop) / ROW), t = at(px), slack = (to - from) / width() * 2;
       if (!isLanes()) return rowsShown[index] || null;
-      const row = flat[index]?.row;
+      const row = lines[index]?.row;
       if (!row) return null;
       const i = firstAfter(row, t - slack);
       let best = null;
@@ -692,7 +726,7 @@ enum TimelinePage {
       else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) { event.preventDefault(); pan((event.deltaX || event.deltaY) / width()); }
     }, { passive: false });
     function step(by) {
-      const list = isLanes() ? rowsShown.filter(e => e.lane >= 0) : rowsShown;
+      const list = isLanes() ? listShown.filter(e => e.line >= 0) : rowsShown;
       if (!list.length) return;
       const index = selected ? list.indexOf(selected) + by : by > 0 ? 0 : list.length - 1;
       select(list[Math.min(Math.max(index, 0), list.length - 1)], true);
@@ -708,9 +742,9 @@ enum TimelinePage {
     scroll.addEventListener("scroll", draw);
     $("search").addEventListener("input", search);
     $("search").addEventListener("keydown", event => { if (event.key === "Enter" && matches && matches.size) { const list = listed(); select(list[(list.indexOf(selected) + 1) % list.length], true); } });
-    $("view").addEventListener("change", () => { view = $("view").value; scroll.scrollTop = 0; layout(); if (selected) show(selected); });
+    $("view").addEventListener("change", () => { view = $("view").value; scroll.scrollTop = 0; legend(); layout(); if (selected) show(selected); });
     $("in").addEventListener("click", () => zoom(0.6)); $("out").addEventListener("click", () => zoom(1 / 0.6)); $("fit").addEventListener("click", fit);
-    $("only").addEventListener("change", draw);
+    $("only").addEventListener("change", () => onlyPath($("only").checked));
     $("previous").addEventListener("click", () => { page--; tableOfAll(); }); $("next").addEventListener("click", () => { page++; tableOfAll(); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColors(); draw(); });
     new ResizeObserver(layout).observe(scroll);
@@ -727,9 +761,15 @@ enum TimelinePage {
     // Only procedures of this timeline.
     const used = CAUSES.map((cause, i) => ({ cause, label: LABELS[i] })).filter(({ cause }) => all.some(e => e.waits.some(w => w.cause === cause)));
     const marks = { failed: "✕ ", cancelled: "⊘ " };
-    for (const [name, text, kind, cause] of [...["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && !e.group && e.started >= 0)).map(o => [o, (marks[o] || "") + o]),
-      ...(groups ? [["group", "bar of a group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []), ...used.map(({ cause, label }) => [varOf(cause), AFTER_START.has(cause) ? label : "wait: " + label, undefined, label])]) {
-      const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); if (cause) li.dataset.cause = cause; $("legend").append(li);
+    // What the chosen rows draw: lanes show nothing before a start.
+    function legend() {
+      const isDrawn = e => !e.group && (e.started >= 0 || (!isLanes() && e.outcome === "cancelled"));
+      const outcomes = ["succeeded", "failed", "cancelled", "running"].filter(o => all.some(e => e.outcome === o && isDrawn(e)));
+      $("legend").replaceChildren();
+      for (const [name, text, kind, cause] of [...outcomes.map(o => [o, (marks[o] || "") + o]), ...(groups ? [["group", "bar of a group"]] : []), ...(path.length ? [["path", "on the critical path", "line"]] : []),
+        ...used.filter(({ cause }) => !isLanes() || AFTER_START.has(cause)).map(({ cause, label }) => [varOf(cause), AFTER_START.has(cause) ? label : "wait: " + label, undefined, label])]) {
+        const li = element("li"), i = element("i", undefined, kind); i.style.background = "var(--" + name + ")"; i.setAttribute("aria-hidden", "true"); li.append(i, text); if (cause) li.dataset.cause = cause; $("legend").append(li);
+      }
     }
     const TERMS = {
       dependency: "It waited until the last procedure that it depends on had finished.",
@@ -754,7 +794,7 @@ enum TimelinePage {
     describe("slot", "The right to run: a queue gives as many as its limit.");
     if (groups) describe("group", "A procedure that consists of others. It is drawn behind those.");
     for (const { cause, label } of used) describe((AFTER_START.has(cause) ? "" : "wait: ") + label, TERMS[cause]);
-    readColors(); layout(); fit(); tables(); tableOfAll(); layout();
+    choose(); legend(); readColors(); layout(); fit(); tables(); tableOfAll(); layout();
     // For tests: where a procedure is drawn.
     window.timelinePage = { bounds(id) { const e = byID.get(id), y = e && middle(e); if (!e || y === null) return null; const r = canvas.getBoundingClientRect(); return { x: r.left + (x(e.begin) + x(e.end)) / 2, y: r.top + y }; }, paint, zoom, select: id => select(byID.get(id), true) };
     document.documentElement.dataset.ready = "yes";

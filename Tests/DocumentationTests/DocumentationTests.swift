@@ -61,6 +61,17 @@ import Testing
     }
   }
 
+  @Test("the page of a type with topics of its own names a guide of its module")
+  func guides() {
+    let pages = Document.all.filter { $0.path.contains("/Extensions/") }
+    #expect(!pages.isEmpty)
+    for page in pages {
+      let articles = Document.all.filter { $0.module == page.module && $0.isArticle }
+      let names = articles.map { URL(filePath: $0.path).deletingPathExtension().lastPathComponent }
+      #expect(names.contains { page.text.contains("- <doc:\($0)>") }, "\(page.path) names none")
+    }
+  }
+
   @Test("the topics of each library name each of its articles")
   func topics() {
     for document in Document.all where document.isArticle {

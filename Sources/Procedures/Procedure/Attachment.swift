@@ -1,52 +1,56 @@
 internal import ProcedurePrimitives
 
-/// A part of a procedure that only some procedures have: one subclass for each feature, at most one object of each
-/// in a procedure. Guarded by the procedure's lock.
+/// A part of a procedure that only some procedures have: one subclass for each feature, and at most
+/// one object of each subclass in a procedure. Guarded by the procedure's lock.
 ///
-/// A procedure that has none pays one word. A feature hangs on the procedure by its attachment, and overrides the
-/// calls that it wants; the core need not know the feature.
+/// A procedure without attachments pays one word. A feature attaches itself to the procedure, and
+/// overrides the calls that it wants; the core need not know the feature.
 class Attachment: @unchecked Sendable {
-  /// The next one of the same procedure.
+  /// The next attachment of the same procedure.
   @safe @exclusivity(unchecked) final var next: Attachment?
 
   required init() {}
 
-  /// Its replacement once the procedure has finished: itself, less, or nothing. Called under the lock.
+  /// Its replacement once the procedure has finished: itself, a smaller object, or nil. Called
+  /// under the lock.
   var remainder: Attachment? { nil }
 
-  /// Whether it shows that the work of the procedure goes on, although `execute()` has returned. Called under the lock.
+  /// Whether it indicates that the procedure's work goes on, although `execute()` has returned.
+  /// Called under the lock.
   var showsWork: Bool { false }
 
-  /// The life of the procedure has changed. Called under the lock of the procedure, if the core says that it is
-  /// watched; if the procedure was ready, or is now, under that of its list, too.
+  /// The life of the procedure has changed. Called under the procedure's lock, if the core says
+  /// that it is watched; if the procedure was ready, or is now, the list's lock is held as well.
   ///
-  /// - Parameter missesDependency: whether it waited for dependencies, and goes on without one of them.
+  /// - Parameter missesDependency: whether it waited for dependencies, and goes on without one of
+  ///   them.
   func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {}
 
-  /// The procedure has finished, and does not have this any more. Called on its worker, before dependents are
-  /// notified; no lock is held.
+  /// The procedure has finished, and no longer has this attachment. Called on its worker, before
+  /// dependents are notified; no lock is held.
   func procedureDidLeave() {}
 }
 
-/// The attachments of one procedure, in a row.
+/// The attachments of one procedure, as a linked list.
 struct Attachments: Sendable {
   private var first: Attachment?
 
   var isEmpty: Bool { @inline(__always) get { first == nil } }
 
-  /// The one of that type, if there is one.
+  /// The attachment of that type, if there is one.
   @inline(__always)
   func existing<A: Attachment>(_ type: A.Type = A.self) -> A? {
     var next = first
     while let attachment = next {
-      // Subclasses are final, so this is what `as?` finds out in ten times the instructions.
+      // Subclasses are final, so this finds the same as `as?`, which takes ten times the
+      // instructions.
       if Swift.type(of: attachment) == type { return unsafe unsafeDowncast(attachment, to: type) }
       next = attachment.next
     }
     return nil
   }
 
-  /// Calls with the one of that type, made if need be.
+  /// Calls `body` with the attachment of that type, which is made if necessary.
   @inline(__always)
   mutating func with<A: Attachment, Result>(_ type: A.Type, _ body: (A) -> Result) -> Result {
     if let found = existing(type) { return body(found) }
@@ -61,7 +65,7 @@ struct Attachments: Sendable {
     first = attachment
   }
 
-  /// Takes out the one of that type, if there is one.
+  /// Removes the attachment of that type, if there is one.
   mutating func remove<A: Attachment>(_ type: A.Type) -> A? {
     guard let found = existing(type) else { return nil }
     if first === found {
@@ -75,9 +79,10 @@ struct Attachments: Sendable {
     return found
   }
 
-  /// The procedure has finished: keeps what remains.
+  /// The procedure has finished: keeps the remainders.
   ///
-  /// - Returns: the others, to be released without the lock: a user's value may go with them.
+  /// - Returns: the others, to be released without the lock: a user's value may be released with
+  ///   them.
   @inline(never)
   mutating func takeLeaving() -> Attachments {
     var leaving: Attachment?
@@ -98,7 +103,7 @@ struct Attachments: Sendable {
     return Attachments(first: leaving)
   }
 
-  /// Whether one of them shows that the procedure's work goes on.
+  /// Whether one of them indicates that the procedure's work goes on.
   var showWork: Bool {
     var next = first
     while let attachment = next {
@@ -108,7 +113,7 @@ struct Attachments: Sendable {
     return false
   }
 
-  /// Whether that is the only one.
+  /// Whether `attachment` is the only one.
   @inline(__always)
   func are(only attachment: Attachment) -> Bool { first === attachment && attachment.next == nil }
 
@@ -131,7 +136,7 @@ extension ProcedureCore {
   var givenName: String? { attachments.existing(GivenName.self)?.name }
 }
 
-/// A name that was set.
+/// A name that the user has set.
 final class GivenName: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var name: String?
 
@@ -141,10 +146,11 @@ final class GivenName: Attachment, @unchecked Sendable {
 /// Requirements before the start, besides plain dependencies.
 final class StartRequirements: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var conditions: (any PendingConditions)?
-  /// Procedures that conditions brought. Waited for like dependencies; to the user they are none.
+  /// Procedures that conditions brought. They are waited for like dependencies, but the user does
+  /// not see them as such.
   @safe @exclusivity(unchecked) var prerequisites: [Prerequisite] = []
   @safe @exclusivity(unchecked) var exclusion: ExclusionClaim?
-  /// Dependencies that are settled, and have something to hand over in the next turn.
+  /// Settled dependencies that have something to hand over in the next turn.
   @safe @exclusivity(unchecked) var handOvers = Fifo<Dependency>()
   /// Whether a condition of another procedure adds it to a queue.
   @safe @exclusivity(unchecked) var isClaimed = false
@@ -154,26 +160,27 @@ final class StartRequirements: Attachment, @unchecked Sendable {
   }
 }
 
-/// Further work of the procedure's turn.
+/// Further work for the procedure's turn.
 final class TurnWork: Attachment, @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
   @safe @exclusivity(unchecked) var suspendedDelivery: ObserverDelivery?
   @safe @exclusivity(unchecked) var produced = Fifo<Production>()
-  /// Children that wait to be heard.
+  /// Children that wait for the group's decision.
   @safe @exclusivity(unchecked) var unheard = Fifo<Procedure>()
 }
 
-/// The procedure's ties to tokens and clocks.
+/// The procedure's registrations with tokens and clocks.
 final class TokensAndTimers: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var source: CancellationTokenSource?
   @safe @exclusivity(unchecked) var token: CancellationToken?
   @safe @exclusivity(unchecked) var followed: [FollowerPlace] = []
-  /// Whether a worker has marked the procedure, which one of those tokens is about to cancel.
+  /// Whether a worker has marked the procedure ahead of one of those tokens.
   @safe @exclusivity(unchecked) var isMarkedAhead = false
   @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
-  /// The wait that the last look found.
+  /// The waits that the last look found.
   @safe @exclusivity(unchecked) var seenWaits: [SeenWait] = []
-  /// Whether one of the timers is to report that it is waited for and on no queue, or has.
+  /// Whether one of the timers will report that the procedure is waited for and on no queue, or
+  /// has.
   @safe @exclusivity(unchecked) var isAwaitedOutside = false
 
   override var remainder: Attachment? {
@@ -203,14 +210,14 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
   }
 }
 
-/// Keeps a procedure that its queue or group refused until it has finished, and the list on whose workers it does:
-/// no list keeps it.
+/// Keeps a procedure that its queue or group refused until it has finished, and the list on whose
+/// workers it finishes: no list keeps the procedure.
 final class Refusal: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var list: ProcedureList?
   @safe @exclusivity(unchecked) var procedure: Procedure?
 }
 
-/// Answers for questions after the end.
+/// Details that are read after the end.
 final class EndDetails: Attachment, @unchecked Sendable {
   /// The group that the procedure was a child of, once it has ended without success.
   @safe @exclusivity(unchecked) var origin: GroupReference?
@@ -218,7 +225,7 @@ final class EndDetails: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var cancelReason: CancellationReason?
   /// The name of the condition that was ignored, and so ended the procedure.
   @safe @exclusivity(unchecked) var ignoredCondition: String?
-  /// Where a `finish` is reported that comes after it has ended by itself.
+  /// Where a `finish` is reported that comes after the closure has ended the procedure.
   @safe @exclusivity(unchecked) var lateFinishes: QueueSupervisor.Reference?
 
   override var remainder: Attachment? { self }

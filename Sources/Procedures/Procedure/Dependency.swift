@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// One procedure, the *dependent*, waits for another one, the *dependency*: one object, which both know.
+/// The wait of one procedure, the *dependent*, for another one, the *dependency*. Both refer to
+/// this object.
 ///
 /// | status  | meaning                                          | what may follow  |
 /// |---------|--------------------------------------------------|------------------|
@@ -8,9 +9,10 @@ internal import ProcedurePrimitives
 /// | settled | the dependency has finished                      |                  |
 /// | revoked | the dependent does not wait for it any more      |                  |
 ///
-/// One that the user takes back is so noted besides, since it may still stand in the dependent's row (`DependencyIndex`).
+/// A dependency that the user takes back is also marked as such, since it may still stand in the
+/// dependent's row (`DependencyIndex`).
 ///
-/// Its life, and under which lock each step is:
+/// The steps of its life, and the lock under which each is taken:
 ///
 /// ```
 /// made      the dependent's     joins the dependent's row
@@ -20,9 +22,10 @@ internal import ProcedurePrimitives
 /// left      none                leaves the dependent's row with the dependent's last step
 /// ```
 ///
-/// The dependent revokes it, at any moment before it is settled, if it is taken back or the dependent was cancelled.
-/// One compare-exchange decides between the two ends: only the thread whose change of the status counted counts the
-/// dependency off, and releases the dependent. No lock is held from one step to the next.
+/// The dependent revokes it, at any moment before it is settled, if it is taken back or the
+/// dependent was cancelled. One compare-exchange decides between settling and revoking: only the
+/// thread whose change of the status succeeded counts the dependency off, and releases the
+/// dependent. No lock is held from one step to the next.
 ///
 /// | field              | guarded by                                                                          |
 /// |--------------------|-------------------------------------------------------------------------------------|
@@ -33,10 +36,12 @@ internal import ProcedurePrimitives
 /// | `patience`         | the dependency's lock                                                               |
 ///
 /// Invariants:
-/// 1. The dependent is known from armed until settled or revoked: no cycle is left after the end of either.
-/// 2. The latest in a dependency's row is not revoked, or the thread that revoked it is about to take it out. So that
-///    row keeps nothing alive for which no procedure waits.
-/// 3. Rows are taken apart one by one, never released as a whole: they may be a million long.
+/// 1. The dependent is referred to from armed until settled or revoked: no reference cycle is left
+///    after the end of either.
+/// 2. The latest entry in a dependency's row is not revoked, or the thread that revoked it is about
+///    to remove it. The row therefore keeps nothing alive for which no procedure waits.
+/// 3. Rows are taken apart entry by entry, never released as a whole: they may have a million
+///    entries.
 class Dependency: @unchecked Sendable {
   private static let armed: UInt8 = 0
   private static let settled: UInt8 = 1
@@ -45,16 +50,16 @@ class Dependency: @unchecked Sendable {
   final let dependency: Procedure
   private final let status = AtomicByte(Dependency.armed)
   private final let requirement: DependencyRequirement
-  /// Whether the user has taken it back, though it may still stand in the dependent's row. Beside the other bytes: it needs
-  /// no memory.
+  /// Whether the user has taken it back, though it may still stand in the dependent's row. Next to
+  /// the other bytes it needs no memory.
   @safe @exclusivity(unchecked) fileprivate final var isTakenBack = false
-  /// How many may still be entered after this before the row is searched for revoked ones.
+  /// How many entries may follow this one before the row is searched for revoked ones.
   @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
   @safe @exclusivity(unchecked) private final var dependent: Procedure?
   private final let usesOfDependent = UseCount(of: "the dependent of a dependency")
   /// The dependency that was added to the dependent before this one.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependent: Dependency?
-  /// The dependency that was entered at the other end before this one.
+  /// The entry that joined the dependency's row before this one.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependency: Dependency?
 
   init(on dependency: Procedure, requiring requirement: DependencyRequirement = .any) {
@@ -72,16 +77,17 @@ class Dependency: @unchecked Sendable {
   /// Whether it is one of the `dependencies` that the user sees.
   var isDeclared: Bool { true }
 
-  /// Whether the dependent needs to know nothing more of the dependency.
+  /// Whether the dependent needs nothing more from the dependency.
   var isDone: Bool { false }
 
-  /// The dependent counts it from here on. Called under the dependent's lock.
+  /// From now on the dependent counts it. Called under the dependent's lock.
   final func arm(for dependent: Procedure) {
     usesOfDependent.note()
     self.dependent = dependent
   }
 
-  /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no lock is held.
+  /// Enters it at the dependency, or settles it if that has finished. Called once it is armed; no
+  /// lock is held.
   static func enter(_ new: consuming Dependency) {
     let dependency = new.dependency
     var unentered: Dependency? = consume new
@@ -92,13 +98,14 @@ class Dependency: @unchecked Sendable {
       }
     }
     if !pruned.isEmpty { pruned.release() }
-    // The dependency had notified its dependents before.
+    // The dependency has already notified its dependents.
     unentered?.settle(on: nil)
   }
 
   /// The dependency has finished. No lock is held.
   ///
-  /// - Parameter worker: the worker that finished it; nil if it had finished before this was entered.
+  /// - Parameter worker: the worker that finished it; nil if it had finished before this was
+  ///   entered.
   final func settle(on worker: Worker?) {
     guard status.compareExchange(Self.armed, Self.settled) else { return }
     usesOfDependent.note()
@@ -106,35 +113,38 @@ class Dependency: @unchecked Sendable {
     letGo(dependent, on: worker)
   }
 
-  /// Cancels the dependent if the dependency did not end as required, and counts the dependency off.
+  /// Cancels the dependent if the dependency did not end as required, and counts the dependency
+  /// off.
   ///
-  /// To override. Called once, by the thread that settled it, under no lock.
+  /// Subclasses override it. Called once, by the thread that settled it, under no lock.
   func letGo(_ dependent: Procedure, on worker: Worker?) {
-    // Cancelled first: counted off, it might start on another thread.
+    // Cancel it first: once counted off, it might start on another thread.
     if let objection = requirement.objection(to: dependency) {
       dependent.cancel(withError: objection)
     }
     dependent.dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
   }
 
-  /// Carries out what `letGo(_:on:)` has left for the dependent's turn, which the caller holds. To override.
+  /// Carries out the work that `letGo(_:on:)` has left for the dependent's turn, which the caller
+  /// holds. Subclasses override it.
   func carryOut(for dependent: Procedure) {}
 
-  /// The dependent does not wait any more. No lock is held.
+  /// The dependent no longer waits for it. No lock is held.
   ///
-  /// - Returns: false if the dependency was faster: then it is counted off by that one's thread.
+  /// - Returns: false if it was settled before: then the dependency's thread counts it off.
   final func revoke() -> Bool {
     guard status.compareExchange(Self.armed, Self.revoked) else { return false }
     usesOfDependent.note()
     dependent = nil
     wasRevoked()
-    // It may not have been entered yet: then the thread that is about to enter it finds it revoked.
+    // It may not have been entered yet: then the thread that enters it finds it revoked.
     var pruned = dependency.withCore { $0.dependents.takeRevokedLatest() }
     pruned.release()
     return true
   }
 
-  /// Releases the user's values, if it has some: the dependency's row may keep it for a long time. To override.
+  /// Releases the user's values, if there are any: the dependency's row may keep it for a long
+  /// time. Subclasses override it.
   ///
   /// Called once, by the thread that revoked it, under no lock.
   func wasRevoked() {}
@@ -146,7 +156,8 @@ class Dependency: @unchecked Sendable {
   }
 }
 
-/// The dependencies of one procedure: a row that is linked through them, the latest first. It owns them.
+/// The dependencies of one procedure: a row that is linked through its entries, the latest first.
+/// It owns them.
 ///
 /// Guarded by the procedure's lock.
 struct Dependencies: Sendable {
@@ -154,13 +165,13 @@ struct Dependencies: Sendable {
 
   var isEmpty: Bool { @inline(__always) get { latest == nil } }
 
-  /// Those that it waits for, or waited for, in the order in which they were added.
+  /// The procedures that it waits for, or waited for, in the order in which they were added.
   var procedures: [Procedure] { procedures { _ in true } }
 
-  /// Those that it waits for now.
+  /// The procedures that it waits for now.
   var awaitedProcedures: [Procedure] { procedures(where: \.isArmed) }
 
-  /// Those that the user has added.
+  /// The procedures that the user has added.
   var declaredProcedures: [Procedure] { procedures(where: \.isDeclared) }
 
   private func procedures(where isWanted: (Dependency) -> Bool) -> [Procedure] {
@@ -193,7 +204,8 @@ struct Dependencies: Sendable {
   /// Takes the row apart, the latest first.
   @inline(__always)
   private mutating func takeEach(_ body: (consuming Dependency) -> Void) {
-    // By a variable of its own: a loop that changes `latest` each time crashes the optimiser of Swift 6.3.
+    // The separate variable is necessary: a loop that changes `latest` each time crashes the
+    // optimiser of Swift 6.3.
     var rest = latest.take()
     while let next = rest.take() {
       rest = next.nextOfDependent.take()
@@ -203,8 +215,8 @@ struct Dependencies: Sendable {
 
   /// The procedure is enqueued, and waits for all of them.
   ///
-  /// - Returns: all, to be entered in the order in which they were added when the lock has been released; and how many
-  ///   they are.
+  /// - Returns: all entries, to be entered in the order in which they were added, when the lock has
+  ///   been released; and their number.
   mutating func arm(for dependent: Procedure) -> (armed: Dependents, count: Int) {
     var (armed, count) = (Dependents(), 0)
     var rest = latest
@@ -212,16 +224,18 @@ struct Dependencies: Sendable {
       rest = next.nextOfDependent
       if next.isTakenBack { continue }
       next.arm(for: dependent)
-      // Turns the order round, as is wanted: the row begins with the latest.
+      // This restores the order in which they were added: the row begins with the latest.
       armed.prepend(consume next)
       count += 1
     }
     return (armed, count)
   }
 
-  /// Takes out all on one procedure that the user has added, from a row that is not long.
+  /// Removes all dependencies on one procedure that the user has added, from a row that is not
+  /// long.
   ///
-  /// - Returns: those, in the order in which they were added; nil for a long row, which needs an index.
+  /// - Returns: the removed entries, in the order in which they were added; nil for a long row,
+  ///   which needs an index.
   mutating func remove(on procedure: Procedure) -> Dependencies? {
     var (next, count) = (latest, 0)
     while let dependency = next, count < Self.fewest {
@@ -234,15 +248,15 @@ struct Dependencies: Sendable {
   /// How many of the latest entries are searched for a done one.
   private static let fewest = 64
 
-  /// An entry has handed over, and is not needed any more. With many, so as not to search a long row for each,
-  /// some leave with the last.
+  /// An entry has handed over, and is not needed any more. If there are many, some stay until the
+  /// last one leaves, so that a long row is not searched for each.
   ///
   /// - Returns: the caller releases it without the lock: a closure may keep the user's values.
   mutating func forget(_ done: Dependency, isLast: Bool) -> Dependencies {
     isLast ? take { $0.isDone } : take(amongLatest: Self.fewest) { $0 === done }
   }
 
-  /// Takes out those that the user has taken back.
+  /// Removes the entries that the user has taken back.
   fileprivate mutating func takeTakenBack() -> Dependencies { take { $0.isTakenBack } }
 
   private mutating func take(
@@ -263,7 +277,7 @@ struct Dependencies: Sendable {
     return taken
   }
 
-  /// They have been taken back. No lock is held.
+  /// Revokes entries that the user has taken back. No lock is held.
   ///
   /// - Returns: how many had not been settled before.
   @inline(never)
@@ -273,7 +287,7 @@ struct Dependencies: Sendable {
     return count
   }
 
-  /// The procedure has finished, and has them no more. No lock is held.
+  /// The procedure has finished, and no longer has them. No lock is held.
   mutating func leave() {
     takeEach { $0.leave() }
   }
@@ -284,38 +298,42 @@ struct Dependencies: Sendable {
     takeEach { _ in }
   }
 
-  /// Releases the dependencies of a procedure that goes without having finished, and of each procedure that goes with
-  /// it: without recursion, since a chain may be 300,000 long.
+  /// Releases the dependencies of a procedure that is deallocated without having finished, and of
+  /// each procedure that is deallocated with it: without recursion, since a chain may be 300,000
+  /// long.
   mutating func releaseAll() {
     var released: [Procedure] = []
     takeProcedures(into: &released)
     while var procedure = released.popLast() {
       guard isKnownUniquelyReferenced(&procedure) else { continue }
-      // Released without the lock: a closure that hands something over may keep the user's values.
+      // Release them without the lock: a closure that hands something over may keep the user's
+      // values.
       var below = procedure.withCore { exchange(&$0.dependencies, with: Dependencies()) }
       below.takeProcedures(into: &released)
     }
   }
 
-  /// Releases the dependencies, and keeps the procedures that they were on.
+  /// Releases the dependencies, and collects the procedures that they were on.
   private mutating func takeProcedures(into procedures: inout [Procedure]) {
     takeEach { procedures.append($0.dependency) }
   }
 }
 
-/// Finds the dependencies of one procedure by the procedures that they are on, so that many can be taken back, each in
-/// O(1). Made when one is taken back from a long row.
+/// Finds the dependencies of one procedure by the procedures that they are on, so that many can be
+/// taken back in O(1) each. Made when one is taken back from a long row.
 ///
-/// One that is taken back stays in the row until half of the row has been, and then they leave together.
+/// A dependency that is taken back stays in the row until more than half of the row is taken back.
+/// Then these leave together.
 final class DependencyIndex: Attachment, @unchecked Sendable {
-  /// Those that the user has added, by the identity of the dependency, in the order in which they were added.
+  /// The dependencies that the user has added, by the identity of the procedure, in the order in
+  /// which they were added.
   @safe @exclusivity(unchecked) private var known: [ObjectIdentifier: [Dependency]] = [:]
-  /// The latest in the row that is known; all before it are.
+  /// The latest known entry of the row; all earlier entries are known.
   @safe @exclusivity(unchecked) private var latestKnown: Dependency?
   @safe @exclusivity(unchecked) private var count = 0
   @safe @exclusivity(unchecked) private var takenBackCount = 0
 
-  /// - Returns: those on `procedure`, and those that leave the row.
+  /// - Returns: the dependencies on `procedure`, and the entries that leave the row.
   fileprivate func takeBack(
     on procedure: Procedure, from row: inout Dependencies
   ) -> (taken: [Dependency], leaving: Dependencies) {
@@ -329,7 +347,7 @@ final class DependencyIndex: Attachment, @unchecked Sendable {
     return (taken, leaving)
   }
 
-  /// Comes to know those that were added since. Amortised O(1) for each.
+  /// Adds the entries that were added since. Amortised O(1) for each.
   private func learn(_ row: borrowing Dependencies) {
     var (new, next) = ([Dependency](), row.latest)
     while let dependency = next, dependency !== latestKnown {
@@ -348,7 +366,7 @@ final class DependencyIndex: Attachment, @unchecked Sendable {
 struct TakenBackDependencies: Sendable {
   fileprivate var fromRow = Dependencies()
   fileprivate var byIndex: [Dependency] = []
-  /// No longer in the row: released without the lock.
+  /// Entries that have left the row: released without the lock.
   fileprivate var leaving = Dependencies()
   fileprivate var index: DependencyIndex?
 
@@ -375,7 +393,7 @@ extension ProcedureCore {
     return result
   }
 
-  /// Others leave the row: an index would keep them.
+  /// Drops the index, which would keep other entries that leave the row.
   ///
   /// - Returns: the index, to be released without the lock.
   mutating func forgetDependencyIndex() -> DependencyIndex? {
@@ -383,11 +401,14 @@ extension ProcedureCore {
   }
 }
 
-/// The dependencies on one procedure: a row that is linked through them, the latest first. It owns them.
+/// The dependencies on one procedure: a row that is linked through its entries, the latest first.
+/// It owns them.
 ///
-/// Guarded by that procedure's lock. The same links hold those together that an enqueued procedure is about to enter.
+/// Guarded by that procedure's lock. The same links connect the entries that an enqueued procedure
+/// is about to enter.
 struct Dependents: Sendable {
-  /// The number of entries before a search for revoked ones, besides the entries left the last time.
+  /// How many entries may be added between two searches for revoked ones, in addition to the number
+  /// that the first has left.
   private static let patience: UInt32 = 32
 
   private var latest: Dependency?
@@ -418,9 +439,9 @@ struct Dependents: Sendable {
     takeEach { Dependency.enter($0) }
   }
 
-  /// Adds one, unless it has been revoked.
+  /// Adds an entry, unless it has been revoked.
   ///
-  /// - Returns: the caller releases it without the lock.
+  /// - Returns: removed entries, which the caller releases without the lock.
   @inline(__always)
   fileprivate mutating func enter(_ new: consuming Dependency) -> Dependents {
     var patience = latest?.patience ?? Self.patience
@@ -438,9 +459,9 @@ struct Dependents: Sendable {
     return pruned
   }
 
-  /// Takes those out that were revoked, as long as they are the latest.
+  /// Removes revoked entries, as long as they are the latest.
   ///
-  /// - Returns: those, to be released without the lock.
+  /// - Returns: the removed entries, to be released without the lock.
   fileprivate mutating func takeRevokedLatest() -> Dependents {
     var revoked = Dependents()
     while let next = latest, next.isRevoked {
@@ -451,8 +472,8 @@ struct Dependents: Sendable {
     return revoked
   }
 
-  /// Takes all out that were revoked. Amortised O(1) for each that is entered: one whose dependents come and go
-  /// keeps no more than twice as many as there are, and some.
+  /// Removes all revoked entries. Amortised O(1) for each that is entered: a dependency whose
+  /// dependents come and go keeps little more than twice as many entries as it has dependents.
   @inline(never)
   private mutating func takeRevoked() -> Dependents {
     var (revoked, last, count) = (Dependents(), Dependency?.none, UInt32(0))
@@ -473,7 +494,8 @@ struct Dependents: Sendable {
 
   // MARK: The end
 
-  /// The procedure has finished: settles all, in the order in which they were entered. No lock is held.
+  /// The procedure has finished: settles all, in the order in which they were entered. No lock is
+  /// held.
   @inline(never)
   mutating func settleAll(on worker: Worker) {
     var inOrder = Dependents()
@@ -488,7 +510,7 @@ struct Dependents: Sendable {
   }
 }
 
-/// Both rows of a procedure that has finished.
+/// Both rows of a finished procedure.
 struct Ties: Sendable {
   private var dependencies = Dependencies()
   private var dependents = Dependents()
@@ -503,8 +525,9 @@ struct Ties: Sendable {
 
   /// Leaves the dependencies, and settles the dependents. No lock is held.
   ///
-  /// Before the procedure leaves its list: the worker takes its next job in the critical section in which that leaves,
-  /// and the job may be one of them, in its order (Q1).
+  /// It must be called before the procedure leaves its list: the worker takes its next job in the
+  /// critical section in which the procedure leaves, and the job may be one of the dependents, in
+  /// its order (Q1).
   @inline(__always)
   mutating func release(on worker: Worker) {
     if !dependencies.isEmpty { dependencies.leave() }

@@ -1,13 +1,14 @@
 internal import ProcedurePrimitives
 
-/// The life of one procedure. Pure: no lock, no user code called, nothing allocated on the way.
+/// The state machine of one procedure. It is pure: it takes no lock, calls no user code and
+/// allocates nothing.
 ///
-/// A procedure is a small actor. Any thread posts an event, `post(_:)`, and learns its duty; a
-/// *turn* carries events out, one step at a time, on the thread that holds it. `next(wants:)` says what the
-/// holder does next.
+/// A procedure is a small actor. Any thread posts an event with `post(_:)` and learns its duty. A
+/// *turn* processes the events, one step at a time, on the thread that holds it; `next(wants:)`
+/// returns the holder's next step.
 ///
-/// Events and states; – changes nothing, "noted" says that the turn will do something about it, ✕ is an inconsistency
-/// and traps:
+/// Events and states: – changes nothing; "noted" means that the turn will handle it; ✕ is an
+/// inconsistency and traps.
 ///
 /// | event         | initialized | pending  | started   | executing | finishing | finished |
 /// |---------------|-------------|----------|-----------|-----------|-----------|----------|
@@ -24,21 +25,22 @@ internal import ProcedurePrimitives
 /// | hold          | ✕           | ✕        | noted     | noted     | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
-/// ³ once; refused on a group, whose end is `childrenFinished`. ⁴ if it has conditions. ⁵ once, and unless it was
-/// cancelled or finished before; then cancels and other finishes are late, and the finish of the claimant comes. A
-/// group's is claimed together with that of the child that it ends with, and may be given up: `releaseClaim`.
+/// ³ once; refused for a group, which ends by `childrenFinished`. ⁴ if it has conditions. ⁵ once,
+/// unless it was cancelled or finished before. Until the claimant's finish comes, cancels and other
+/// finishes are late. A group is claimed together with the child that ends it, and the claim can be
+/// released: `releaseClaim`.
 ///
-/// Events of its waits (`dependencyAdded` to `conditionsSatisfied`) count until it has started: the
-/// table of the gate says what they do. The others answer to something else than the state: `deliver` to a mark,
-/// `childrenFinished` to a group that has settled, `heard` to the question to the group, `release` to a hold,
-/// `takeTurn` and `giveBackTurn` to who has the turn; and `joinGroup` comes with the enqueue.
+/// The events of its waits (`dependencyAdded` to `conditionsSatisfied`) have an effect until it has
+/// started: see the table of `StartGate`. The other events depend on something else than the state:
+/// `deliver` on a mark, `childrenFinished` on a settled group, `heard` on the question to the
+/// group, `release` on a hold, `takeTurn` and `giveBackTurn` on the holder of the turn. `joinGroup`
+/// is posted with the enqueue.
 ///
-/// Parts of it are machines of their own: its waits before the start, the *gate*, which is asked as long
-/// as the procedure is pending and was not cancelled; who has the *turn*; how far its *cancel* has come; an event
-/// that observers keep back, its *hold*; and what a child asks its group, the *hearing*.
+/// Its parts are state machines of their own: the *gate* (the waits before the start, consulted
+/// while the procedure is pending and not cancelled), the *turn*, the *cancel*, the *hold* (an
+/// event that observers keep back) and the *hearing* (a child's question to its group).
 ///
-/// The steps of a life in which nothing special happens; a cancel puts `didCancel` before whatever
-/// comes next:
+/// The steps of a life without special events. A cancel puts `didCancel` before the next step:
 ///
 /// ```
 /// didAttach → [handOver] → [evaluateConditions] → willExecute → [announceChildren] → execute →
@@ -47,20 +49,20 @@ internal import ProcedurePrimitives
 ///                                 finishing                                  finished
 /// ```
 ///
-/// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between any
-/// two others. A group that has nothing else to do answers on the child's worker: `takeTurn` and
-/// `giveBackTurn` are a turn of one step.
+/// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between
+/// any two others. If the group has nothing else to do, the child's worker runs it: `takeTurn` and
+/// `giveBackTurn` make a turn of one step.
 ///
-/// A cancel comes in two parts, so that a whole tree can be marked before any cancel is delivered:
-/// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two a turn goes no further
-/// than where it is: it neither executes nor finishes.
+/// A cancel has two parts, so that a whole tree can be marked before any cancel is delivered:
+/// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two the turn stops where
+/// it is: it neither executes nor finishes.
 ///
 /// Invariants:
-/// 1. Exactly one thread, or one message under way, holds the turn while `turn.isHeld`.
+/// 1. Exactly one thread, or one message in flight, holds the turn while `turn.isHeld`.
 /// 2. `didCancel` is delivered at most once, and never after `willFinish`.
-/// 3. `retire` is the last step of the last turn that the framework itself asks for.
+/// 3. `retire` is the last step of the last turn that the framework itself requests.
 struct Life: Sendable {
-  /// The next duty of the turn.
+  /// Pending duties of the turn, and facts about the end.
   private struct Inbox: OptionSet, Sendable {
     let rawValue: UInt8
     static let observers = Inbox(rawValue: 1)
@@ -68,24 +70,24 @@ struct Life: Sendable {
     static let children = Inbox(rawValue: 4)
     static let handOver = Inbox(rawValue: 8)
     static let didExecute = Inbox(rawValue: 16)
-    /// It ends: taken out by the last step.
+    /// It ends. The last step removes this.
     static let finish = Inbox(rawValue: 32)
-    /// Not taken out: the finish that counted was its own.
+    /// The accepted finish was the procedure's own. Never removed.
     static let finishedByItself = Inbox(rawValue: 64)
-    /// The finish that will count was announced.
+    /// A finish was claimed: only the claimant's will be accepted.
     static let claim = Inbox(rawValue: 128)
 
-    /// Steps in any state.
+    /// Duties whose steps are taken in any state.
     static let comesFirst: Inbox = [.observers, .didExecute, .children]
   }
 
-  /// How far a group is with its children; their list knows which of them are left.
+  /// The progress of a group with its children. Their list knows which children are left.
   private struct GroupFlags: OptionSet, Sendable {
     let rawValue: UInt8
     static let isGroup = GroupFlags(rawValue: 1)
-    /// Its observers know the children that it began with.
+    /// Its observers know its initial children.
     static let isAnnounced = GroupFlags(rawValue: 2)
-    /// Nothing but its children keeps it from its end.
+    /// Only unfinished children keep it from finishing.
     static let isSettled = GroupFlags(rawValue: 4)
     /// A cancel came while its finish was claimed.
     static let hasRefusedCancel = GroupFlags(rawValue: 8)
@@ -93,14 +95,14 @@ struct Life: Sendable {
 
   private enum Waiting: Sendable {
     case toStart(StartGate)
-    /// It has started, or ends without.
+    /// An event was held, which is possible only after the start.
     case forObservers(EventHold)
   }
 
-  // In this order they leave no gap: there is one of it in each procedure.
+  // Ordered to avoid padding.
 
   private var waiting = Waiting.toStart(StartGate())
-  /// Its published part after each event: state, cancelled flag and failed flag.
+  /// Published after each event: state, cancelled flag and failed flag.
   private(set) var status = ProcedureStatus()
   private(set) var cancel = CancelDelivery.none
   private(set) var turn = Turn.free
@@ -112,7 +114,7 @@ struct Life: Sendable {
     if isGroup { group = .isGroup }
   }
 
-  /// Its waits as long as it is pending.
+  /// Its waits while it is pending. Traps once an event was held.
   private(set) var gate: StartGate {
     @inline(__always) get {
       guard case .toStart(let gate) = waiting else {
@@ -139,28 +141,29 @@ struct Life: Sendable {
   /// Whether the last step was taken.
   var isRetired: Bool { @inline(__always) get { state == .finished && !inbox.contains(.finish) } }
 
-  /// Whether a finish was called or claimed, or it ends because of a cancel, so that a further finish would be late.
+  /// Whether a finish was called or claimed, or a cancel ends it: a further finish would be late.
   var isToldToFinish: Bool {
     @inline(__always) get {
       inbox.contains(.finish) || state >= .finishing || inbox.contains(.claim) && !isGroup
     }
   }
 
-  /// Whether the finish was claimed, and has not come.
+  /// Whether the finish was claimed and has not come yet.
   var isClaimed: Bool { inbox.contains(.claim) }
 
-  /// Whether a cancel of the group came too late for a child that has failed since: there are no further attempts.
+  /// Whether a cancel of the group came too late for a child that has failed since: there are no
+  /// further attempts.
   var hasRefusedCancel: Bool { group.contains(.hasRefusedCancel) }
 
-  /// Whether its own closure, or the like, has ended it.
+  /// Whether the end of its own closure has finished it.
   var isFinishedByItself: Bool { inbox.contains(.finishedByItself) }
 
-  // MARK: The door
+  // MARK: Events
 
-  /// Whatever happens to the procedure happens here, under its lock. Beside it only the holder of the turn
-  /// changes anything, when it asks what to do next.
+  /// Every event is posted here, under the procedure's lock. Apart from this, only the holder of
+  /// the turn changes the state, when it asks for the next step.
   ///
-  /// Inlined, so that of the `switch` the one case remains.
+  /// Inlined, so that only one case of the `switch` remains.
   @inline(__always)
   mutating func post(_ event: Event) -> Effect {
     switch event {
@@ -212,13 +215,13 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func endDependency() -> Effect {
-    // One that was cancelled goes on without them.
+    // A cancelled procedure may have gone on without them.
     guard state <= .pending else { return .none }
     gate.dependencyFinished()
     return goOn()
   }
 
-  /// Says, once, when it can go on to the next thing it waits for.
+  /// Returns `.ready`, once, when the present wait is over.
   @inline(__always)
   private mutating func goOn() -> Effect {
     guard mayStart else { return .none }
@@ -252,7 +255,7 @@ struct Life: Sendable {
     return .none
   }
 
-  /// An observer that keeps the execute event back keeps nothing now.
+  /// Drops the hold of an observer that keeps the execute event back.
   private mutating func deliver() -> Effect {
     cancel.allow()
     if case .forObservers = waiting, hold.drop(.execute) { return goOnWithTurn() }
@@ -293,7 +296,7 @@ struct Life: Sendable {
   private mutating func acceptFinish(hasErrors: Bool) -> Effect {
     inbox.insert(.finish)
     if hasErrors { status.noteFailure() }
-    // An unstarted one may not be on any queue yet: enqueuing it asks for the turn.
+    // It may not be on any queue yet: enqueuing requests the turn.
     return state == .initialized ? .none : requestTurn()
   }
 
@@ -301,7 +304,7 @@ struct Life: Sendable {
 
   private mutating func noteObserver() -> Effect {
     inbox.insert(.observers)
-    // Before the enqueue there is no hurry: the first turn begins with it.
+    // Before the enqueue no turn is needed: the first turn begins with the observers.
     return state == .initialized && cancel != .delivered ? .none : requestTurn()
   }
 
@@ -325,7 +328,7 @@ struct Life: Sendable {
   private mutating func keep(_ event: HoldableEvent) -> Effect {
     requireConsistency(
       state >= .started, "Internal inconsistency: an event is held that has not come")
-    // Once the cancel is on its way, there is no execute to hold back.
+    // Once the cancel may be delivered, there is no execute to hold back.
     if event == .execute, cancel.isAllowed { return .none }
     hold.keep(event)
     return .none
@@ -351,7 +354,7 @@ struct Life: Sendable {
     return .none
   }
 
-  /// The next step of the turn's holder, now that the step before is done.
+  /// Returns the next step to the turn's holder, which has done the previous step.
   ///
   /// - Parameter wants: the events that have an observer; others are skipped.
   @inline(__always)
@@ -423,7 +426,7 @@ struct Life: Sendable {
     }
   }
 
-  /// Nothing goes on before the cancel is delivered.
+  /// No other step is taken before the cancel is delivered.
   private mutating func nextBeforeCancel() -> Step {
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
     guard cancel == .deliverable else { return giveUpTurn() }
@@ -431,7 +434,7 @@ struct Life: Sendable {
     return .event(.didCancel)
   }
 
-  /// A group's children come first.
+  /// A group waits for its children first.
   @inline(__always)
   private mutating func beginFinishing() -> Step {
     if isGroup, group.insert(.isSettled).inserted { return .settleChildren }
@@ -441,7 +444,7 @@ struct Life: Sendable {
     return .event(.willFinish)
   }
 
-  /// Whether observers were added that have not received didAttach.
+  /// Whether observers were added that have not received didAttach. Clears the flag.
   @inline(__always)
   mutating func takeNewObservers() -> Bool { inbox.remove(.observers) != nil }
 
@@ -457,74 +460,77 @@ extension Life {
   enum Step: Sendable, Equatable {
     /// Nothing to do now. The turn was given up.
     case idle
-    /// The turn is kept, and goes on when pending events are released.
+    /// The turn is kept; it continues when the pending events are released.
     case waitForPendingEvents
-    /// An event comes: its override is called, then observers, then the queue's delegate. For didAttach there are new
-    /// observers; after willAdd a procedure is added, and didAdd follows.
+    /// An event is delivered: the override is called, then the observers, then the queue's
+    /// delegate. For didAttach there are new observers; after willAdd a procedure is added, and
+    /// didAdd follows.
     case event(ProcedureEvents)
-    /// Have a finished dependency hand over its value.
+    /// A finished dependency hands over its value.
     case handOver
     case evaluateConditions
-    /// Find out which children there are, to announce them to the group's observers.
+    /// Determine the present children, to announce them to the group's observers.
     case announceChildren
     case execute
-    /// Let the group end once its children have.
+    /// Let the group finish once its children have.
     case settleChildren
-    /// Let the group say which of the errors it takes over.
+    /// Ask the group which of the errors it takes over.
     case askGroup
-    /// The turn is kept, and goes on when the group has said so.
+    /// The turn is kept; it continues when the group has answered.
     case waitForGroup
-    /// Hear children that are about to finish.
+    /// Answer children that are about to finish.
     case hearChildren
-    /// Tell dependents and leave the queue. The turn was given up.
+    /// Notify dependents and leave the queue. The turn was given up.
     case retire
   }
 
-  /// An event of a procedure, on whatever thread.
+  /// An event of a procedure, posted on any thread.
   enum Event: Sendable {
     case enqueue(waits: Int)
     case dependencyAdded
     /// A dependency has finished, or was removed.
     case dependencyDone
     case conditionAdded
-    /// A condition was added that needs no evaluating, and changes the categories that it asks for with its slot.
+    /// A condition was added that needs no evaluation: it changes the categories that the procedure
+    /// requests with its slot.
     case exclusionAdded
     /// The addition is known to it: it goes on if nothing else is missing.
     case goOn
-    /// A worker has time to evaluate its conditions.
+    /// A worker is available to evaluate its conditions.
     case evaluate(attempt: UInt32)
-    /// The holder of the turn evaluates whatever is to be evaluated now.
+    /// The holder of the turn evaluates the conditions that are due.
     case beginEvaluating
-    /// A condition has answered that was asked asynchronously.
+    /// A condition that was asked asynchronously has answered.
     case conditionAnswered
-    /// The next condition brings so many procedures that must finish before it is evaluated.
+    /// The next condition brings n procedures that must finish before it is evaluated.
     case conditionBrings(Int)
     case conditionsSatisfied
-    /// A worker has taken it, with a slot. It may have to wait again since.
+    /// A worker has taken it, with a slot. It may have begun to wait again since.
     case start(attempt: UInt32)
     /// First part of a cancel: the flags.
     case mark(hasErrors: Bool = false)
-    /// Second part: from here on the turn may deliver it.
+    /// Second part: from now on the turn may deliver it.
     case deliver
-    /// The next finish is the claimant's, and counts: something is about to happen that belongs to it.
+    /// Only the claimant's finish will be accepted: something is about to happen that belongs to
+    /// it.
     case claimFinish
-    /// Nothing comes of it, if it was claimed.
+    /// Gives up the claim, if there is one.
     case releaseClaim
     /// - Parameters:
-    ///   - isByItself: whether it is the end of a ready-made procedure's closure.
-    ///   - isClaimed: whether it is the claimant's.
+    ///   - isByItself: whether the closure of a ready-made procedure has ended.
+    ///   - isClaimed: whether the claimant finishes.
     case finish(hasErrors: Bool = false, isByItself: Bool = false, isClaimed: Bool = false)
     /// A group's last child has finished.
     case childrenFinished(hasErrors: Bool = false)
-    /// An observer wants didAttach, or an event that it missed.
+    /// An observer was added that wants didAttach, or an event that it missed.
     case observerAdded
-    /// There is something to add. A group that is not on a queue yet announces it when it executes.
+    /// There is something to add. A group that is on no queue yet announces it when it executes.
     case produced
-    /// A dependency has finished that has something to hand over.
+    /// A finished dependency has something to hand over.
     case handOver
-    /// A child asks to be heard.
+    /// A child asks which of its errors the group takes over.
     case childAsks
-    /// It is in a group, which decides about its errors before it has finished.
+    /// It has joined a group, which decides about its errors before it finishes.
     case joinGroup
     /// The group has decided.
     case heard
@@ -532,34 +538,36 @@ extension Life {
     case hold(HoldableEvent)
     /// The observer releases it.
     case release(HoldableEvent)
-    /// The turn, which was kept, goes on elsewhere: an observer has returned, or the procedure has a list now.
+    /// The kept turn continues elsewhere: an observer has returned, or the procedure has a list
+    /// now.
     case turnGoesOn
-    /// A thread has come to the turn, and goes on with an event that was put aside.
+    /// A thread has reached the turn, and continues with an event that was suspended.
     case beginTurn
-    /// The turn is wanted for one piece of user code: not if it is held, or a cancel is due first.
+    /// A caller wants the turn for one piece of user code. Refused if it is held, or a cancel is
+    /// due.
     case takeTurn
     case giveBackTurn
   }
 
   /// The duty of the caller that posted an event.
   enum Effect: Sendable, Equatable {
-    /// Nothing: it is noted, or it changes nothing.
+    /// Nothing to do: the event was noted, or changed nothing.
     case none
-    /// The turn is the caller's, who must have it run.
+    /// The caller holds the turn, and must have it run.
     case turn
-    /// It has come so far, of which its list must be told.
+    /// It became ready: notify its list.
     case ready(Readiness)
-    /// It had come further, and must wait again, of which its list must be told.
+    /// It was ready, and must wait again: notify its list.
     case wait
-    /// It is too late for that.
+    /// The event came too late.
     case late
-    /// The wrong moment for that.
+    /// The event came at the wrong moment.
     case refused
 
     /// Whether a mark, or a finish, has effect.
     var isAccepted: Bool { self != .late && self != .refused }
 
-    /// How far it has come.
+    /// Its new readiness; `.waiting` if that is unchanged.
     var readiness: Readiness {
       if case .ready(let readiness) = self { readiness } else { .waiting }
     }
@@ -579,26 +587,25 @@ extension Life {
     case accepted
     /// It was cancelled, and waits for nothing any more.
     case pointless
-    /// It has started, so that the order asked for is broken already.
+    /// It has started: the requested order is already broken.
     case tooLate
   }
 
-  /// Whether dependencies and conditions can still be added: not since it started.
+  /// Whether dependencies and conditions can still be added: only before it has started.
   var prerequisiteAnswer: PrerequisiteAnswer {
     if isCancelled { return .pointless }
     return state <= .pending ? .accepted : .tooLate
   }
 
-  /// Whether it waits to start, and may still.
+  /// Whether it may still start.
   var mayStart: Bool { @inline(__always) get { state == .pending && !isCancelled } }
 
-  /// Which attempt to start it is in.
+  /// The number of the present attempt to start.
   var attempt: UInt32 { gate.attempt }
 
   /// Whether only the dependency that is about to be counted is missing.
   var isLastDependency: Bool { gate.isLastDependency }
 
-  /// Whether its conditions are being evaluated.
   var isEvaluating: Bool { mayStart && gate.stage == .evaluating }
 
   /// Whether the answer of a condition that was asked in that attempt still counts.
@@ -611,30 +618,31 @@ extension Life {
   /// Whether `takeTurn` would take it.
   var isTurnFree: Bool { !turn.isHeld && !cancel.isDue }
 
-  /// Whether it has not started, and no code of the user's runs in its turn: its first step may change.
+  /// Whether it has not started and no user code runs in its turn: its first step may change.
   var mayStillTake: Bool { state <= .pending && isTurnFree && !isCancelled }
 
-  /// Whether a thread has its turn, or is about to: it is not kept until something happens elsewhere.
+  /// Whether a thread has its turn or is about to get it. False while the turn is kept for an event
+  /// elsewhere.
   var isInTurn: Bool { turn.isHeld && !hold.isAwaited && hearing != .awaited }
 
-  /// Whether its turn is on its way to a thread, which has not come.
+  /// Whether its turn is on its way to a thread.
   var isTurnDue: Bool { turn == .due }
 
   // MARK: Others
 
-  /// True if the observer missed an event, which it gets in a step of its own.
+  /// Whether a new observer missed an event, which it gets in a step of its own.
   var mustReplay: Bool { cancel == .delivered || state == .finished }
 
-  /// The event that an observer holds back, and nothing goes on without.
+  /// The event that an observer holds back while the turn waits for it.
   var awaitedHold: HoldableEvent? { hold.isAwaited ? hold.event : nil }
 
-  /// Whether nothing but children keeps a group from its end.
+  /// Whether only unfinished children keep a group from finishing.
   var isSettling: Bool { group.contains(.isSettled) && !isToldToFinish }
 }
 
-/// Who has the turn of a procedure. Pure, a part of its life.
+/// The turn of a procedure, which one thread holds at a time. Pure; a part of `Life`.
 ///
-/// Events and states; – changes nothing, ✕ is an inconsistency and traps:
+/// Events and states: – changes nothing; ✕ is an inconsistency and traps.
 ///
 /// | event    | free   | due    | held     | wanted  |
 /// |----------|--------|--------|----------|---------|
@@ -645,21 +653,22 @@ extension Life {
 /// | giveBack | ✕      | ✕      | → free   | → due¹  |
 /// | giveUp   | ✕      | ✕      | → free   | → free  |
 ///
-/// ¹ it is the caller's, who brings it to a thread.
+/// ¹ The caller gets the turn, and brings it to a thread.
 enum Turn: UInt8, Sendable, CaseIterable {
   case free
-  /// It is on its way to a thread, which has not come. No code of the user's runs.
+  /// It is on its way to a thread. No user code runs.
   case due
-  /// Exactly one thread has it; or what it waits for elsewhere: an observer, a pending event, the group's answer.
+  /// Exactly one thread holds it, or it is kept for an observer, a pending event or the group's
+  /// answer.
   case held
-  /// It is held, and something was noted since.
+  /// It is held, and an event was noted since.
   case wanted
 
   var isHeld: Bool { @inline(__always) get { self != .free } }
 
-  /// Something was noted that the turn must do.
+  /// Notes that the turn has something to do.
   ///
-  /// - Returns: whether it is the caller's.
+  /// - Returns: whether the caller gets the turn.
   @inline(__always)
   mutating func request() -> Bool {
     switch self {
@@ -673,31 +682,31 @@ enum Turn: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// The event that it waited for elsewhere has come. It is the caller's.
+  /// The event that the kept turn waited for has come. The caller gets the turn.
   mutating func goOn() {
     requireConsistency(isHeld, "Internal inconsistency: a turn goes on that no thread holds")
     self = .due
   }
 
-  /// A thread has come to it.
+  /// A thread has reached the turn.
   @inline(__always)
   mutating func begin() {
     requireConsistency(isHeld, "Internal inconsistency: a turn begins that no thread holds")
     if self == .due { self = .held }
   }
 
-  /// It is wanted for one thing, if it is free.
+  /// Takes the turn for one piece of user code, if it is free.
   ///
-  /// - Returns: whether it is held by the caller.
+  /// - Returns: whether the caller holds it.
   mutating func take() -> Bool {
     guard self == .free else { return false }
     self = .held
     return true
   }
 
-  /// The one thing is done.
+  /// Gives the turn back after that piece.
   ///
-  /// - Returns: whether it is kept, to go on.
+  /// - Returns: whether the caller must have a turn run, since an event was noted meanwhile.
   mutating func giveBack() -> Bool {
     requireConsistency(
       self == .held || self == .wanted,
@@ -707,7 +716,7 @@ enum Turn: UInt8, Sendable, CaseIterable {
     return isKept
   }
 
-  /// Nothing is left to do.
+  /// Gives the turn up: nothing is left to do.
   @inline(__always)
   mutating func giveUp() {
     requireConsistency(
@@ -717,9 +726,9 @@ enum Turn: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// How far a cancel has come, of which there is one. Pure, a part of the life of a procedure.
+/// The progress of a procedure's only cancel. Pure; a part of `Life`.
 ///
-/// Events and states; ✕ is an inconsistency and traps:
+/// Events and states: ✕ is an inconsistency and traps.
 ///
 /// | event   | none     | marked        | deliverable | delivered |
 /// |---------|----------|---------------|-------------|-----------|
@@ -728,17 +737,17 @@ enum Turn: UInt8, Sendable, CaseIterable {
 /// | deliver | ✕        | ✕             | → delivered | ✕         |
 enum CancelDelivery: UInt8, Sendable, CaseIterable {
   case none
-  /// The flag is set, and the turn goes no further than where it is.
+  /// The flag is set. The turn stops where it is.
   case marked
   /// The whole tree is marked: the turn may deliver it.
   case deliverable
-  /// The turn delivers it, or has.
+  /// The turn delivers it, or has delivered it.
   case delivered
 
-  /// Whether it was cancelled and that is not delivered yet: no other user code begins before.
+  /// Whether the cancel is not delivered yet: no other user code begins before.
   var isDue: Bool { @inline(__always) get { self == .marked || self == .deliverable } }
 
-  /// Whether the turn may deliver it, or has.
+  /// Whether the turn may deliver it, or has delivered it.
   var isAllowed: Bool { self == .deliverable || self == .delivered }
 
   mutating func mark() { advance(from: .none, to: .marked) }
@@ -753,9 +762,9 @@ enum CancelDelivery: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// An event of a procedure that observers keep back. Pure, a part of its life, from the start on.
+/// An event that observers keep back. Pure; a part of `Life` after the start.
 ///
-/// Events and states; – changes nothing:
+/// Events and states: – changes nothing.
 ///
 /// | event   | none     | kept      | awaited   |
 /// |---------|----------|-----------|-----------|
@@ -764,23 +773,22 @@ enum CancelDelivery: UInt8, Sendable, CaseIterable {
 /// | release | –        | → none²   | → none²³  |
 /// | drop    | –        | → none    | → none³   |
 ///
-/// ¹ it is kept once more. ² once it was released as often as it was kept; `release` of another event changes
-/// nothing, nor does `drop`. ³ and the turn, which was kept, goes on.
+/// ¹ its count grows. ² once it was released as often as it was kept; `release` and `drop` of
+/// another event change nothing. ³ and the kept turn continues.
 struct EventHold: Sendable {
   private(set) var event: HoldableEvent?
   /// Whether the turn is kept until the event is released.
   private(set) var isAwaited = false
   private var count: UInt32 = 0
 
-  /// An observer keeps the event.
   mutating func keep(_ event: HoldableEvent) {
     self.event = event
     count += 1
   }
 
-  /// The turn has come to where the event is missing.
+  /// The turn has reached the point where it needs the event.
   ///
-  /// - Returns: whether it has to wait.
+  /// - Returns: whether the turn must wait.
   @inline(__always)
   mutating func await() -> Bool {
     guard event != nil else { return false }
@@ -788,18 +796,18 @@ struct EventHold: Sendable {
     return true
   }
 
-  /// One of the observers lets it go.
+  /// One of the observers releases it.
   ///
-  /// - Returns: whether the turn goes on, for the caller.
+  /// - Returns: whether the caller must continue the turn.
   mutating func release(_ event: HoldableEvent) -> Bool {
     guard self.event == event else { return false }
     count -= 1
     return count == 0 && end()
   }
 
-  /// The event will not come: nothing waits for it.
+  /// The event will not come: no turn waits for it.
   ///
-  /// - Returns: whether the turn goes on, for the caller.
+  /// - Returns: whether the caller must continue the turn.
   mutating func drop(_ event: HoldableEvent) -> Bool { self.event == event && end() }
 
   private mutating func end() -> Bool {
@@ -814,25 +822,25 @@ enum HoldableEvent: UInt8, Sendable {
   case finish
 }
 
-/// The question of a child to its group before it finishes: which of its errors the group takes over. Pure, a part
-/// of the life of the child.
+/// A child's question to its group before it finishes: which of its errors the group takes over.
+/// Pure; a part of the child's `Life`.
 ///
-/// Events and stages; – changes nothing, ✕ is an inconsistency and traps:
+/// Events and stages: – changes nothing; ✕ is an inconsistency and traps.
 ///
 /// | event | none | due     | asked     | awaited  | heard |
 /// |-------|------|---------|-----------|----------|-------|
 /// | next  | –    | → asked | → awaited | –        | –     |
 /// | hear  | ✕    | ✕       | → heard   | → heard¹ | ✕     |
 ///
-/// ¹ and the turn, which was kept, goes on.
+/// ¹ and the kept turn continues.
 enum GroupHearing: UInt8, Sendable, CaseIterable {
   /// It is in no group.
   case none
-  /// The group is to be asked.
+  /// The group must be asked.
   case due
-  /// It is being asked: it may answer before the turn comes back.
+  /// The group is being asked: it may answer before the turn comes back.
   case asked
-  /// The turn is kept until it answers.
+  /// The turn is kept until the group answers.
   case awaited
   case heard
 
@@ -859,7 +867,7 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
 
   /// The group has decided.
   ///
-  /// - Returns: whether the turn goes on, for the caller.
+  /// - Returns: whether the caller must continue the turn.
   mutating func hear() -> Bool {
     defer { self = .heard }
     switch self {

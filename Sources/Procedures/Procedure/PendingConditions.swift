@@ -2,31 +2,31 @@ internal import ProcedurePrimitives
 
 /// The conditions of one procedure, as its turn sees them. Guarded by the procedure's lock.
 protocol PendingConditions: AnyObject, Sendable {
-  /// The condition that is evaluated, or is to be next; nil if none is left.
+  /// The condition that is evaluated now, or next; nil if none is left.
   var currentName: String? { get }
 
   /// Whether one of the conditions left to evaluate is on the main actor.
   var needsMainActor: Bool { get }
 
-  /// Which evaluation is waited for; nil if none is.
+  /// The serial number of the awaited evaluation; nil if none is awaited.
   var awaitedSerial: UInt64? { get }
 
-  /// The task that evaluates the condition that is waited for; nil if none is.
+  /// The task of the awaited evaluation; nil if none is awaited.
   var awaitedTask: BodyTask? { get }
 
-  /// Evaluates them, in the procedure's turn and without its lock, until one must be waited for or is not
-  /// satisfied.
+  /// Evaluates the conditions, in the procedure's turn and without its lock, until one must be
+  /// waited for or is not satisfied.
   ///
-  /// - Parameter list: the list whose worker this is, which will look for more there; nil if it will
-  ///   look elsewhere.
+  /// - Parameter list: the list of the calling worker, which will look for more there; nil if it
+  ///   will look elsewhere.
   func evaluate(for procedure: Procedure, onWorkerOf list: ProcedureList?)
 
-  /// No longer waits for an answer.
+  /// Stops waiting for an answer.
   ///
-  /// - Returns: the task that is to be cancelled, when the lock has been released.
+  /// - Returns: the task to cancel when the lock has been released.
   func abandon() -> Task<Void, Never>?
 
-  /// A dependency was added: everything is evaluated again when that has finished.
+  /// A dependency was added: all conditions are evaluated again when it has finished.
   func restart() -> AbandonedEvaluation
 }
 
@@ -36,11 +36,11 @@ struct AbandonedEvaluation: Sendable {
   let answer: (any Sendable)?
 }
 
-/// A procedure that a condition brought, and that must finish before it is evaluated.
+/// A procedure that a condition brought, and that must finish before the condition is evaluated.
 struct Prerequisite: Sendable {
   /// How the procedure waits for it. It is not among the dependencies.
   let link: Dependency
-  /// Whether it was put on a queue for the sake of the condition.
+  /// Whether the framework put it on a queue for the condition.
   var isOurs = false
 }
 

@@ -6,20 +6,20 @@ extension Procedure {
     cancel(withErrors: [])
   }
 
-  /// Cancels: sets `isCancelled`, fires `cancellationToken`; the rest runs in a turn.
+  /// Cancels the procedure: sets `isCancelled` and fires `cancellationToken`. The rest follows in a
+  /// turn.
   ///
   /// When it returns true, `isCancelled` is true and the token's handlers have been called, on this
-  /// thread. (When it returns false, another thread may still be calling them.) `procedureDidCancel(withErrors:)`
-  /// and the DidCancel observers follow in the next turn.
-  /// A procedure that has not executed finishes by itself, also in a suspended or full queue; one
-  /// that has must finish itself. A group cancels its children: all of them read cancelled before
-  /// the cancel of any is delivered. In the `deinit` of a procedure that was never added, the
-  /// token's handlers are called and children are cancelled; what would follow in a turn does not
-  /// come.
+  /// thread. (When it returns false, another thread may still be calling them.)
+  /// `procedureDidCancel(withErrors:)` and the DidCancel observers follow in the next turn. A
+  /// procedure that has not executed finishes automatically, even in a suspended or full queue; one
+  /// that has executed must finish itself. A group cancels its children: all of them read cancelled
+  /// before the cancel of any is delivered. In the `deinit` of a procedure that was never added,
+  /// the token's handlers are called and children are cancelled, but no turn follows.
   ///
   /// - Parameter errors: become part of `errors` at once.
-  /// - Returns: true if this was the cancel that counts. False if it was cancelled, or told to
-  ///   finish, before: then nothing changes.
+  /// - Returns: true if this cancel took effect. False if the procedure was already cancelled, or
+  ///   had already been told to finish: then nothing changes.
   @discardableResult
   public final func cancel(withErrors errors: [any Error]) -> Bool {
     cancel(errors: errors, reason: errors.first.map(CancellationReason.failure) ?? .requested)
@@ -31,10 +31,11 @@ extension Procedure {
     cancel(withErrors: error.map { [$0] } ?? [])
   }
 
-  /// Fires when the procedure is cancelled; completes not cancelled when it finishes uncancelled.
+  /// Fires when the procedure is cancelled; completes without a cancel when it finishes
+  /// uncancelled.
   ///
-  /// Its handlers run on the thread that cancels, before the override and the observers, even
-  /// while `execute()` is on the stack: the way to interrupt a blocking call. Made on first use.
+  /// Its handlers run on the thread that cancels, before the override and the observers, even while
+  /// `execute()` is on the stack: use it to interrupt a blocking call. Made on first use.
   ///
   /// ```swift
   /// override func execute() {
@@ -47,7 +48,7 @@ extension Procedure {
     withCore { core in
       if let token = core.links?.token { return token }
       if core.life.isRetired, !core.life.isCancelled { return .never }
-      // Between the two parts of a cancel the source is still pending: it is fired with the rest.
+      // Between the two parts of a cancel the source is still pending: it is fired later.
       let reason = core.life.cancel == .marked ? nil : core.cancelReason
       return core.attachments.with(TokensAndTimers.self) { links in
         let source = CancellationTokenSource()
@@ -61,14 +62,14 @@ extension Procedure {
 
   /// Cancels the procedure when `token` is cancelled, now if it already is.
   ///
-  /// `cancellationToken` gets the same reason, and `errors` the error that it stands for: a
-  /// `.failure`'s own, `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not
-  /// keep the procedure alive, and the procedure leaves the token when it finishes.
+  /// `cancellationToken` gets the same reason. `errors` gets the error of a `.failure`, or
+  /// `ProcedureError.Code.deadlineExceeded` for a deadline. The token does not keep the procedure
+  /// alive, and the procedure leaves the token when it finishes.
   ///
-  /// All procedures on a token, a group with all below it, are marked before any of its handlers runs. Their
-  /// own tokens fire, and their cancels are delivered, before those handlers, in the order in which you put
-  /// them on the token. None executes once the token is cancelled; a child of a group on it may, until the
-  /// group is marked.
+  /// All procedures on a token, and everything below a group on it, are marked before any of its
+  /// handlers runs. Their own tokens fire, and their cancels are delivered, before those handlers,
+  /// in the order in which you put them on the token. None executes once the token is cancelled; a
+  /// child of a group on it may, until the group is marked.
   public final func cancel(when token: CancellationToken) {
     guard let place = token.follow(by: self) else { return }
     let isKept = withCore { core in
@@ -97,10 +98,10 @@ extension Procedure {
     return true
   }
 
-  /// Cancels several procedures, and all below groups among them: all are marked, with the dependents of their tokens,
-  /// before any cancel is delivered.
+  /// Cancels several procedures, and everything below the groups among them: all are marked, with
+  /// the dependents of their tokens, before any cancel is delivered.
   ///
-  /// - Returns: whether it was the cancel that counts for one of them at least.
+  /// - Returns: whether this cancel took effect for at least one of them.
   @discardableResult
   static func cancel(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
@@ -110,9 +111,10 @@ extension Procedure {
     return isFirst
   }
 
-  /// The first part of that.
+  /// The first part of `cancel(_:errors:reason:)`.
   ///
-  /// - Returns: whether it counts for one of them at least; and the rest, which may run user code.
+  /// - Returns: whether it took effect for at least one procedure; and the rest, which may run user
+  ///   code.
   static func beginCancel(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason
   ) -> (isFirst: Bool, rest: @Sendable () -> Void) {
@@ -124,8 +126,8 @@ extension Procedure {
     return (isFirst, rest)
   }
 
-  /// - Parameter isByToken: whether a token that they are on has come to them.
-  /// - Returns: whether it counts for one of them at least.
+  /// - Parameter isByToken: whether a token that they follow has reached them.
+  /// - Returns: whether it took effect for at least one of them.
   @discardableResult
   fileprivate static func mark(
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason, isByToken: Bool,
@@ -148,7 +150,7 @@ extension Procedure {
             errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
         }
       }
-      // Those too that another thread is cancelling: their children may not be marked yet.
+      // Include procedures that another thread is cancelling: their children may not be marked yet.
       if mark.isCancelled, let list = procedure.childList { lists.append(list) }
       return mark.isFirst
     }
@@ -156,11 +158,12 @@ extension Procedure {
     return !first.isEmpty
   }
 
-  /// Marks it, and its own token. Appends it if it has one, or was marked before: this may be the last reference to it.
+  /// Marks it, and its own token. Appends it if it has a token, or was marked before: this may be
+  /// the last reference to it.
   ///
   /// - Parameters:
   ///   - cancel: the cancel of its children, if it is a group.
-  ///   - rest: the rest of its cancel, if this marks it and it is no member of a tree.
+  ///   - rest: the rest of its cancel, if this call marks it and it is no member of a tree.
   private final func mark(
     _ errors: [any Error], _ reason: CancellationReason, closing cancel: TreeCancel?,
     isByToken: Bool = false, rest: MarkedFollower.Rest = .nothing, by walk: FollowerWalk,
@@ -198,7 +201,7 @@ extension Procedure {
     errors.isEmpty ? [] : [ProcedureError(.parentCancelled, of: group, because: errors)]
   }
 
-  /// Cancels the present and later members of `list`, however deep.
+  /// Cancels the present and later members of `list`, at any depth.
   static func cancel(
     _ list: ProcedureList, errors: [any Error], reason: CancellationReason
   ) {
@@ -209,16 +212,17 @@ extension Procedure {
     rest()
   }
 
-  /// Goes on with a procedure that was added to a cancelled group: all below it is marked too, and nothing is delivered
-  /// before the walk through that group is done.
+  /// Continues with a procedure that was added to a cancelled group: everything below it is marked
+  /// too, and nothing is delivered before the walk through that group is done.
   ///
   /// - Parameters:
-  ///   - list: that of the group.
-  ///   - isMarked: whether it was marked when it was added, and its cancel is to be delivered.
+  ///   - list: the list of the group.
+  ///   - isMarked: whether it was marked when it was added, so that its cancel must be delivered.
   final func join(_ cancel: TreeCancel, of list: ProcedureList, isMarked: Bool) {
     if childList == nil {
       guard isMarked else { return }
-      // The group itself may be one that is being added, and no walk have begun that marks the children beside this one.
+      // The group itself may be in the process of being added: no walk may have begun that marks
+      // the siblings.
       if !cancel.hasUnmarkedGroups {
         cancel.walk.wait()
         return deliverCancel(cancel.reason)
@@ -234,14 +238,15 @@ extension Procedure {
     rest()
   }
 
-  /// Marks the members of `lists`, however deep. A group that another thread is cancelling, or adding to, is walked too
-  /// unless that one's walk is met, since our first handler must not run before its children are marked.
+  /// Marks the members of `lists`, at any depth. A group that another thread is cancelling, or
+  /// adding to, is walked too unless the walks have met, since our first handler must not run
+  /// before its children are marked.
   ///
   /// Iterative: groups may be nested thousands deep.
   ///
   /// - Parameters:
-  ///   - first: those above that were marked, to be delivered first.
-  ///   - marked: the remaining work: in the end, to deliver all that were marked, in that order.
+  ///   - first: the marked procedures above, whose cancels are delivered first.
+  ///   - marked: the remaining work; in the end, to deliver all marked cancels, in that order.
   private static func mark(
     _ lists: [ProcedureList], by cancel: TreeCancel?, after first: [Procedure],
     _ reason: CancellationReason, into marked: inout [MarkedFollower]
@@ -265,7 +270,8 @@ extension Procedure {
       MarkedFollower { [first] in first.forEachUncounted { $0.deliverCancel(reason) } })
   }
 
-  /// A worker has taken it with a slot, and it does not start: it goes on, or was cancelled and ends without the slot.
+  /// A worker has taken it with a slot, and it does not start: it goes on after a rest, or was
+  /// cancelled and finishes without the slot.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind, !goOn() else { return }
@@ -303,7 +309,7 @@ extension Procedure: CancellationFollower {
       errors, reason, closing: nil, isByToken: true, rest: .delivery, by: walk, into: &marked)
   }
 
-  /// Second part of a cancel, for a procedure that was marked as one of many.
+  /// Second part of a cancel, for a procedure that was marked together with others.
   package final func deliverCancel(_ reason: CancellationReason) {
     carryOut(withCore { $0.tell(self) }, reason)
   }
@@ -328,8 +334,9 @@ private enum Telling: Sendable {
 }
 
 extension ProcedureCore {
-  /// Marks it if a token that it is on reads cancelled, which may not have come to it: so that no thread that has seen
-  /// the token sees it begin. The token does the rest of the cancel, when it comes.
+  /// Marks it if a token that it follows reads cancelled but may not have reached it, so that no
+  /// thread that has seen the token sees it begin. The token does the rest of the cancel, when it
+  /// comes.
   @inline(__always)
   mutating func markIfTokenIsCancelled(for procedure: Procedure) {
     guard !attachments.isEmpty, life.state <= .started, !life.isCancelled else { return }
@@ -341,7 +348,7 @@ extension ProcedureCore {
     guard let links, let place = links.cancelledPlace, let reason = place.reason else { return }
     let name = givenName ?? procedure.defaultName
     let errors = reason.errors(of: name)
-    // The walk of the token will come to its children, too.
+    // The walk of the token will visit its children, too.
     let cancel =
       procedure.childList == nil
       ? nil
@@ -353,33 +360,35 @@ extension ProcedureCore {
     }
   }
 
-  /// Whether it was marked ahead of the token that comes now, and so is this one's to cancel.
+  /// Whether it was marked ahead of the token that comes now, whose cancel therefore takes effect.
   fileprivate mutating func claimEarlyMark() -> Bool {
     guard let links else { return false }
     return exchange(&links.isMarkedAhead, with: false)
   }
 
-  /// The token comes first; then the turn may deliver.
+  /// The token fires first; then the turn may deliver.
   fileprivate mutating func tell(_ procedure: Procedure) -> Telling {
     if let source = links?.source, !source.isCancelled { return .fire(source) }
-    // One that holds categories and has not started gives them back now, although its turn may wait for a thread.
+    // A pending procedure with categories gives them back now, since its turn may wait for a
+    // thread.
     let followUp =
       isExclusive && life.state == .pending ? list?.surrender(procedure) ?? .nothing : .nothing
     return life.post(.deliver) == .turn ? .requestTurn(in: list, followUp) : .done(followUp)
   }
 
-  /// First part of a cancel. True if this one has effect.
+  /// First part of a cancel. True if it takes effect.
   ///
-  /// - Parameter cancel: the cancel of its children, if it is a group: none of them starts from the moment on in which it
-  ///   reads cancelled, and one that is added then is cancelled.
+  /// - Parameter cancel: the cancel of its children, if it is a group: from the moment in which it
+  ///   reads cancelled, none of them starts, and each added child is cancelled.
   mutating func mark(
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason,
     closing cancel: TreeCancel?
   ) -> Bool {
     guard noteMark(withErrors: errors) == .none else { return false }
-    // 1. Before any thread can see the flag.
+    // 1. Close the list before any thread can see the flag.
     if let cancel { procedure.childList?.close(by: cancel) }
-    // 2. Seen before the place in the line is free: who is let in from behind it finds it cancelled.
+    // 2. Publish the flag before the place in the line is free: the next procedure admitted finds
+    //    it cancelled.
     if isExclusive {
       procedure.publish(&self)
       list?.withdraw(procedure)
@@ -401,38 +410,41 @@ extension ProcedureCore {
   }
 }
 
-/// One cancel of a group on its way through the tree below it: first a walk marks everything, then the cancel of each
-/// procedure is delivered.
+/// One cancel of a group on its way through the tree below it: first a walk marks everything, then
+/// the cancel of each procedure is delivered.
 ///
-/// The group's list keeps it. A thread that adds a child to that list later marks the child itself, waits for the walk
-/// when nothing is locked, and delivers the cancel. So no cancel is delivered before all of the tree reads cancelled.
+/// The group's list keeps it. A thread that adds a child to that list later marks the child itself,
+/// waits for the walk when it holds no lock, and delivers the cancel. So no cancel is delivered
+/// before all of the tree reads cancelled.
 final class TreeCancel: @unchecked Sendable {
   let errors: [any Error]
   let reason: CancellationReason
   let walk: FollowerWalk
 
-  /// Cancels whose walks have met count the groups that are being added below any of them together, in one of them:
-  /// each knows another one, up to that. Guarded by one lock for all, which only such cancels need.
+  /// Cancels whose walks have met share one counter of the groups that are being added below any of
+  /// them: each refers to another cancel, up to the counting one. One lock guards all of them; only
+  /// such cancels need it.
   private static let lock = Locked(())
   @safe @exclusivity(unchecked) private var countedIn: TreeCancel?
-  /// Grows with the number of those that are counted here, so that no row of them becomes longer than a few.
+  /// The rank of a union by rank, which keeps the chains of `countedIn` short.
   @safe @exclusivity(unchecked) private var rank = 0
-  /// How many groups are being added, however deep, their members not yet marked.
+  /// The number of groups that are being added, at any depth, and whose members are not marked yet.
   @safe @exclusivity(unchecked) private var unmarkedGroups = 0
 
   init(errors: [any Error], reason: CancellationReason, walk: FollowerWalk) {
     (self.errors, self.reason, self.walk) = (errors, reason, walk)
   }
 
-  /// The way of `cancel` through a group that was added to one that it had come to.
+  /// Continues `cancel` through a group that was added to a group that it had visited.
   convenience init(following cancel: TreeCancel, walk: FollowerWalk) {
     self.init(errors: cancel.errors, reason: cancel.reason, walk: walk)
     _ = cancel.meet(self)
   }
 
-  /// This one's walk is there before the other's.
+  /// The walk of this cancel was there before the other's.
   ///
-  /// - Returns: whether all below is marked, or will be when this one's walk is done.
+  /// - Returns: whether everything below is marked, or will be when the walk of this cancel is
+  ///   done.
   func meet(_ other: TreeCancel) -> Bool {
     Self.lock.withLock { _ in
       let (mine, its) = (counter, other.counter)
@@ -446,11 +458,11 @@ final class TreeCancel: @unchecked Sendable {
     }
   }
 
-  /// Whether a group is being added below, to whose members no walk may have come.
+  /// Whether a group is being added below whose members no walk may have visited.
   var hasUnmarkedGroups: Bool { Self.lock.withLock { _ in counter.unmarkedGroups > 0 } }
 
-  /// A group is being added below. Called under the lock of the list that it is added to, so that no other walk passes
-  /// by.
+  /// A group is being added below. Called under the lock of the list that it is added to, so that
+  /// no other walk passes by.
   func expectGroup() { Self.lock.withLock { _ in counter.unmarkedGroups += 1 } }
 
   /// The members of the added group have been marked.

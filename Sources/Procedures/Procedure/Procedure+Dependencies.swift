@@ -3,28 +3,30 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// Makes this procedure wait until `dependency` has finished.
   ///
-  /// Order, not success: it also runs after a dependency that failed or was cancelled. The
-  /// dependency may be on another queue. It must be added to one, or this procedure waits.
+  /// A dependency is about order, not success: this procedure also runs after one that failed or
+  /// was cancelled. The dependency may be on another queue. It must be added to one, or this
+  /// procedure waits.
   ///
-  /// Adding a dependency on itself, or after it started, is a programmer error and traps. A procedure
-  /// that was cancelled waits for nothing: then nothing changes, also after it started.
+  /// Adding a dependency on itself, or after it started, is a programmer error and traps. A
+  /// cancelled procedure waits for nothing: then nothing changes, even after it started.
   ///
-  /// - Returns: false if it was cancelled before.
+  /// - Returns: false if this procedure was cancelled before.
   @discardableResult
   public final func add(dependency: Procedure) -> Bool {
     add(Dependency(on: dependency))
   }
 
-  /// Waits for another procedure, and asks of it how it must have ended.
+  /// Makes this procedure wait for another one, which must end as required.
   ///
   /// ```swift
   /// upload.add(dependency: resize, requiring: .success)
   /// ```
   ///
-  /// If `dependency` ends otherwise, this procedure is cancelled as soon as that has finished, with
-  /// `ProcedureError.Code.dependencyFailed` or `.dependencyCancelled`, whatever else it waits for.
+  /// If `dependency` ends otherwise, this procedure is cancelled as soon as the dependency has
+  /// finished, with `ProcedureError.Code.dependencyFailed` or `.dependencyCancelled`, even if it
+  /// waits for others.
   ///
-  /// - Returns: false if it was cancelled before.
+  /// - Returns: false if this procedure was cancelled before.
   @discardableResult
   public final func add(
     dependency: Procedure, requiring requirement: DependencyRequirement
@@ -39,7 +41,7 @@ extension Procedure {
         "Procedure '\(name)' cannot depend on itself: it would wait for ever. Remove the dependency."
       )
     }
-    // Usually it is on no queue yet: the dependency is counted with all others when it is enqueued.
+    // Usually it is on no queue yet: all dependencies are counted when it is enqueued.
     var unadded: Dependency? = consume new
     withCore { core in
       if core.life.state == .initialized, !core.life.isCancelled, let new = unadded.take() {
@@ -65,10 +67,10 @@ extension Procedure {
       case .pointless: return .pointless
       case .tooLate: return .tooLate(core.life.state)
       }
-      // 1. Counted in the critical section in which it is armed: from here on it may be taken back.
+      // 1. It is counted in the critical section that arms it: from now on it may be taken back.
       new.arm(for: self)
       core.dependencies.add(new)
-      // 2. Ready or taken, it goes back to waiting, and a slot that it had becomes free.
+      // 2. A ready or taken procedure goes back to waiting, and frees its slot.
       let effect = core.life.post(.dependencyAdded)
       let evaluation = core.requirements?.conditions?.restart()
       let request = core.requirements?.exclusion?.takeRequest()
@@ -84,14 +86,14 @@ extension Procedure {
     case .enter(let followUp, let evaluation, _):
       followUp.perform()
       evaluation?.task?.cancel()
-      // 3. It may wait for itself now.
+      // 3. This may have closed a cycle.
       if let list = peek({ $0.list }) { list.context.supervisor.noteStuck(list) }
       Dependency.enter(new)
     }
     return true
   }
 
-  /// Makes this procedure wait for several others: an array of some subclass, a set, a lazy map.
+  /// Makes this procedure wait for several others: an array of a subclass, a set, a lazy map.
   public final func add<Dependencies: Sequence>(dependencies: Dependencies)
   where Dependencies.Element: Procedure {
     for dependency in Array(dependencies) { add(dependency: dependency) }
@@ -102,17 +104,18 @@ extension Procedure {
     for dependency in dependencies { add(dependency: dependency) }
   }
 
-  /// Takes a dependency back. Without effect once it finished, or this procedure started.
+  /// Takes a dependency back. It has no effect once the dependency finished, or this procedure
+  /// started.
   ///
-  /// If no other one is missing, this procedure may start before the call returns. So to replace a
-  /// dependency of a procedure on a queue, add the new one first:
+  /// If no other dependency is missing, this procedure may start before the call returns. To
+  /// replace a dependency of a procedure on a queue, add the new one first:
   ///
   /// ```swift
   /// report.add(dependency: cached)
   /// report.remove(dependency: download)
   /// ```
   ///
-  /// O(1): amortised, when many are taken back.
+  /// O(1), amortised when many are taken back.
   public final func remove(dependency: Procedure) {
     var (removed, areCounted) = withCore { core in
       guard core.life.prerequisiteAnswer == .accepted else {
@@ -120,7 +123,8 @@ extension Procedure {
       }
       return (core.takeBackDependencies(on: dependency), core.life.state == .pending)
     }
-    // Between these two steps the dependency may finish: then its thread counts it off, and this comes too late.
+    // Between these two steps the dependency may finish: then its thread counts it off, and
+    // revoking has no effect.
     let revokedCount = removed.revokeAll()
     if areCounted { for _ in 0..<revokedCount { dependencyFinished() } }
   }
@@ -132,9 +136,9 @@ extension Procedure {
 
   // MARK: Waiting
 
-  /// Waits for another one in the place of a dependency that was settled, and not counted off.
+  /// Waits for another procedure in place of a dependency that was settled, and not counted off.
   ///
-  /// - Returns: false if it was cancelled, and waits for nothing.
+  /// - Returns: false if this procedure was cancelled, and waits for nothing.
   final func wait(for new: consuming Dependency, insteadOf settled: Dependency) -> Bool {
     let new = consume new
     var (waits, released, index) = withCore { core in
@@ -155,8 +159,8 @@ extension Procedure {
   /// A dependency is done, or was removed, and makes this procedure ready if it was the last.
   ///
   /// - Parameters:
-  ///   - list: the list whose worker this is, which will look for more there.
-  ///   - record: that of the dependency, if it is one and has a record.
+  ///   - list: the list of the calling worker, which will look for more there.
+  ///   - record: the dependency's record, if there is one.
   final func dependencyFinished(
     onWorkerOf list: ProcedureList? = nil, after record: RecordID? = nil
   ) {
@@ -166,7 +170,7 @@ extension Procedure {
 
   /// Carries out the hand-overs that have waited for the turn, which the caller holds.
   ///
-  /// - Parameter list: the list whose worker this is, which will look for more there.
+  /// - Parameter list: the list of the calling worker, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ProcedureList?) {
     while let next = withCore({ core in
       core.life.isCancelled ? nil : core.requirements?.handOvers.popFirst()
@@ -177,15 +181,15 @@ extension Procedure {
   }
 }
 
-/// A requirement of a procedure for a dependency, besides its finish.
+/// The end that a dependency must have, for its dependent to run.
 public enum DependencyRequirement: Sendable {
-  /// Only that it has finished: a dependency says in what order things happen. The default.
+  /// It has finished: a dependency is about order. The default.
   case any
-  /// That it was not cancelled. It may have failed.
+  /// It was not cancelled. It may have failed.
   case notCancelled
-  /// That it succeeded: neither failed nor cancelled.
+  /// It succeeded: it neither failed nor was cancelled.
   case success
-  /// That it succeeded, or did not run because one of its conditions was ignored: it had nothing to do.
+  /// It succeeded, or did not run because one of its conditions was ignored: it had nothing to do.
   ///
   /// See `Procedure.ignoredCondition`.
   case successOrIgnored

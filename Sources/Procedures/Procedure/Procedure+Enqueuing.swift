@@ -4,15 +4,16 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// Makes it a member of `list`: the only way from initialized to pending.
   ///
-  /// One critical section of the procedure, with that of the list inside. State that others read without the
-  /// lock is published before others can find it in the list: a member reads pending, and one of a
-  /// cancelled group cancelled.
+  /// One critical section of the procedure contains that of the list. State that is read without
+  /// the lock is published before other threads can find the procedure in the list: a member reads
+  /// pending, and a member of a cancelled group reads cancelled.
   ///
   /// - Parameter isHeldBack: whether `dependencyFinished()` must be called once more before it may
   ///   start.
   /// - Parameter role: its role on the queue.
   /// - Parameter isInBatch: whether `list.complete(_:)` must be called before it may start.
-  /// - Returns: whether the list took it. If not, `end(refusedBy:)` is to be called.
+  /// - Returns: `.refused` if the list did not take it: then the caller must call
+  ///   `end(refusedBy:)`.
   @discardableResult
   final func enqueue(
     in list: ProcedureList, isHeldBack: Bool = false, as role: MemberRole = .member,
@@ -52,10 +53,11 @@ extension Procedure {
           closing: childList == nil ? nil : cancel)
         publish(&core)
       }
-      // A refused one is no member, but its turns run where they would have.
+      // A refused procedure is no member, but its turns run where they would have run.
       core.setList(list, of: self, isMember: insertion != .refused)
       if core.isMember, list.isGroup { _ = core.life.post(.joinGroup) }
-      // Only a member reports its causes to the group: a refused one never was inside. Before it can end.
+      // Only a member reports its causes to the group: a refused procedure was never inside. This
+      // comes before it can end.
       if core.isMember, let reference = childList?.owner, let around = list.owner {
         isCircle = !reference.join(around)
       }
@@ -76,7 +78,7 @@ extension Procedure {
     {
       return insertion
     }
-    // A group that waits for nothing else is ready in a moment, and so are members of a batch.
+    // A group that waits for nothing else is ready in a moment, and so is a member of a batch.
     let isReadySoon = isInBatch || childList != nil && armed.isEmpty && insertion != .held
     followUp.perform(isLast: !isReadySoon)
     if effect == .turn {
@@ -85,7 +87,7 @@ extension Procedure {
     }
     switch insertion {
     case .refused:
-      // They are waited for by none: its cancel is about to revoke them.
+      // No procedure waits for them: the cancel is about to revoke them.
       armed.release()
       return .refused
     case .held:
@@ -93,7 +95,8 @@ extension Procedure {
     case .accepted:
       if role == .prerequisite { list.barriers?.admitUnheldIfUsed(self) }
     }
-    // Its children run where it does, from here on: turns that are requested below come to that queue.
+    // From now on its children run where it does: turns that are requested below come to that
+    // queue.
     childList?.adoptEverywhere(list.context)
     if let groupCancel { join(groupCancel, of: list, isMarked: isMarked) }
     if childList != nil {
@@ -104,7 +107,7 @@ extension Procedure {
     return insertion
   }
 
-  /// Its group had closed, or its queue: it is cancelled, and finishes.
+  /// Its group or queue had closed: it is cancelled, and finishes.
   @inline(never)
   final func end(refusedBy list: ProcedureList) {
     let error = list.refusal
@@ -112,7 +115,7 @@ extension Procedure {
     cancel(withErrors: [error])
   }
 
-  /// It is a group, and its children's list would be below itself.
+  /// It is a group, and the list of its children would be below itself.
   @inline(never)
   private final func stopBecauseOfCircle(in list: ProcedureList) -> Never {
     let group = list.group

@@ -1,57 +1,61 @@
 internal import ProcedurePrimitives
 
 extension Procedure {
-  /// Ends the procedure. The first call counts; later ones, with their errors, change nothing.
+  /// Finishes the procedure. The first call counts; later calls, with their errors, change nothing.
   ///
-  /// Never blocks or traps. Called inside `execute()`, it takes effect after `execute()` returned;
-  /// called elsewhere, in the next turn. On a cancelled procedure that has not started it adds its
-  /// errors. Before the start of an uncancelled one, and on a group (which ends when its children
-  /// have), it is refused, and reported to the queue's `diagnosticsHandler`. So is a call on a
-  /// ready-made procedure, such as a `BlockProcedure`, that comes after its closure has returned:
-  /// then it has ended by itself. Without a handler that is written to standard error.
+  /// It never blocks or traps. A call inside `execute()` takes effect after `execute()` has
+  /// returned; any other call, in the next turn. On a cancelled procedure that has not started it
+  /// adds its errors. Before the start of an uncancelled procedure, and on a group (which ends when
+  /// its children have), it is refused, and reported to the queue's `diagnosticsHandler`. A call on
+  /// a ready-made procedure, such as a `BlockProcedure`, is reported if it comes after the closure
+  /// has returned, which has finished the procedure. Without a handler that report is written to
+  /// standard error.
   ///
   /// - Parameter errors: none if it succeeded. They follow the errors of a cancel in `errors`.
-  /// - Returns: true if this was the finish that counts.
+  /// - Returns: true if this finish took effect.
   @discardableResult
   public final func finish(withErrors errors: [any Error] = []) -> Bool {
     let effect = withCore { $0.noteFinish(withErrors: errors) }
-    // Mostly the turn is held, and goes on when `execute()` has returned.
+    // Usually the turn is held, and continues when `execute()` has returned.
     if effect == .none { return true }
     return answer(to: effect, with: errors)
   }
 
-  /// Ends the procedure with one error, or with none.
+  /// Finishes the procedure with one error, or with none.
   @discardableResult
   public final func finish(withError error: (any Error)?) -> Bool {
     finish(withErrors: error.map { [$0] } ?? [])
   }
 
-  /// Claims the finish: from now on a cancel is late, and any other finish. `finish(claimedWith:)` must follow.
+  /// Claims the finish: from now on a cancel, or any other finish, is late. `finish(claimedWith:)`
+  /// must follow.
   ///
-  /// - Parameter isCommitting: whether something is about to happen that is not undone, as a file that is replaced. Then
-  ///   a group that ends with this, as a retry, is claimed as well: it could say that it was cancelled otherwise.
+  /// - Parameter isCommitting: whether something is about to happen that is not undone, such as
+  ///   replacing a file. Then a group that ends with this procedure, such as a retry, is claimed as
+  ///   well: otherwise it could report that it was cancelled.
   /// - Returns: false if it was cancelled, or finished, before.
   package final func claimFinish(isCommitting: Bool = false) -> Bool {
     guard withCore({ $0.life.post(.claimFinish) }) == .none else { return false }
     guard isCommitting, let group = enclosingGroup, group.ends(with: self),
       !group.claimFinish(isCommitting: true)
     else { return true }
-    // It was cancelled just now: that may have come here already, and too late.
+    // The group was cancelled just now: its cancel may have come here already, and too late.
     withCore { _ = $0.life.post(.releaseClaim) }
     cancel()
     return false
   }
 
-  /// What was claimed has failed: the groups around it may have something to do instead.
+  /// The claimed work has failed: the groups around it may have something to do instead.
   final func releaseClaimOfGroups() { _ = enclosingGroup?.releaseClaims() }
 
-  /// Gives up the claim of a group that has got another child since: it does not end with the one that commits, and can
-  /// be cancelled. Called when that claim has refused a cancel.
+  /// Releases the claim of a group that has got another child since: it does not end with the child
+  /// that commits, and can be cancelled. Called when the claim has refused a cancel.
   ///
-  /// - Returns: whether it has given it up, and what must be kept until user code may run.
+  /// - Returns: whether the claim was released, and references to keep until user code may run.
   final func releaseOverdueClaim() -> (isReleased: Bool, kept: [Procedure]) {
     guard peek({ $0.life.isClaimed }) else { return (false, []) }
-    // Down to the child that commits, which counts as told to finish; or to a group that has more to wait for.
+    // Go down to the child that commits, which counts as told to finish, or to a group that waits
+    // for more.
     var (group, kept) = (self, [self])
     while let children = group.childList?.procedures {
       kept += children
@@ -65,9 +69,9 @@ extension Procedure {
     return (false, kept)
   }
 
-  /// Gives up its claim, and those of the groups around it.
+  /// Releases its claim, and the claims of the groups around it.
   ///
-  /// - Returns: all that were asked.
+  /// - Returns: all procedures that were visited.
   private final func releaseClaims() -> [Procedure] {
     var asked = [self]
     while let last = asked.last, last.withCore({ $0.life.post(.releaseClaim) }) == .none,
@@ -80,7 +84,7 @@ extension Procedure {
 
   private final var enclosingGroup: Procedure? { peek { $0.groupReference }?.group }
 
-  /// Does what the machine has decided, and reports a finish that it did not accept.
+  /// Carries out the effect that the machine returned, and reports a finish that it did not accept.
   final func answer(
     to effect: Life.Effect, with errors: [any Error], isByItself: Bool = false
   ) -> Bool {
@@ -104,24 +108,25 @@ extension Procedure {
   }
 }
 
-/// Ready-made procedures end when their closure has returned. A `finish` that comes later is reported.
+/// Ready-made procedures finish when their closure has returned. A later `finish` is reported.
 extension Procedure {
-  /// Ends a ready-made procedure whose closure has returned.
+  /// Finishes a ready-made procedure whose closure has returned.
   final func finishByItself(withErrors errors: [any Error]) {
     let effect = withCore { $0.finishByItself(withErrors: errors) }
     _ = answer(to: effect, with: errors, isByItself: true)
   }
 
-  /// Ends it because its finish handle has gone uncalled: with that error, or because of a cancel.
+  /// Finishes it because its finish handle was released without a call: with that error, or because
+  /// of a cancel.
   final func finishAbandoned(withError error: any Error) {
     let effect = withCore { core in
-      // One cancelled meanwhile just ends.
+      // A procedure that was cancelled meanwhile finishes without the error.
       core.finishByItself(withErrors: core.life.isCancelled ? [] : [error])
     }
     _ = answer(to: effect, with: [], isByItself: true)
   }
 
-  /// A finish came from elsewhere. It is reported if it came after the closure had returned.
+  /// Reports a finish that came from elsewhere, if it came after the closure had returned.
   final func reportLateFinish(_ errors: [any Error], instead form: String) {
     let (isReported, supervisor) = peek { core in
       (
@@ -133,8 +138,8 @@ extension Procedure {
     ProcedureDiagnostic.finishTooLate(name, errors, instead: form).reportAloud(to: supervisor)
   }
 
-  /// The closure of a ready-made procedure has thrown, or its handle was called with an error, when it had been
-  /// finished before. Nothing is lost if that was a cancel's doing.
+  /// The closure of a ready-made procedure has thrown, or its handle was called with an error,
+  /// after the procedure had been finished. Nothing is lost if a cancel caused that.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
     let supervisor = peek { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
@@ -152,8 +157,8 @@ extension ProcedureCore {
     return effect
   }
 
-  /// The procedure has ended when its closure returned: from here on it forgets its queue, but not
-  /// where a later `finish` is reported.
+  /// The procedure has finished with the return of its closure: from now on it forgets its queue,
+  /// but not where a later `finish` is reported.
   mutating func noteEnd(byItself effect: Life.Effect) {
     guard QueueSupervisor.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = list?.context.supervisor

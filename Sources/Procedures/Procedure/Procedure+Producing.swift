@@ -1,11 +1,11 @@
 internal import ProcedurePrimitives
 
 extension Procedure {
-  /// Adds `procedure` to the queue, or the group, that this one is in.
+  /// Adds `procedure` to the queue, or the group, that this procedure is in.
   ///
-  /// In a group it becomes a sibling, and the group waits for it. With will-add or did-add
-  /// observers it is added in this procedure's next turn, between the two events, and before this
-  /// procedure finishes; without, it is added when this returns.
+  /// A group gets it as another child, and waits for it. If this procedure has will-add or did-add
+  /// observers, it is added in this procedure's next turn, between the two events, and before this
+  /// procedure finishes; otherwise it is added when this returns.
   ///
   /// - Returns: `procedure`.
   /// - Throws: `ProcedureError.Code.notEnqueued` before the enqueue and after the finish.
@@ -32,7 +32,7 @@ extension Procedure {
     return procedure
   }
 
-  /// Adds what the will-add observers were called for.
+  /// Adds the procedure that the will-add observers were called for.
   final func carryOut(_ production: Production) {
     switch production.target {
     case .list: peek { $0.list }?.add(production.procedure)
@@ -44,14 +44,14 @@ extension Procedure {
   }
 }
 
-/// A procedure that is to be added once the will-add observers have returned.
+/// A procedure that will be added once the will-add observers have returned.
 struct Production: Sendable {
   enum Target: Sendable {
-    /// Onto the queue, or into the group, that the producer is in.
+    /// It is added to the queue, or the group, that the producer is in.
     case list
-    /// Already a child of the producer; it starts when the observers know.
+    /// It is a child of the producer already, and starts when the observers know.
     case ownChild
-    /// A child that was there when the producer, a group, executed.
+    /// It is a child that was there when the producer, a group, executed.
     case announced
   }
 

@@ -2,9 +2,10 @@ internal import ProcedurePrimitives
 
 /// How a turn ended.
 enum TurnEnd: Sendable {
-  /// Nothing is left to do for now, or the turn goes on elsewhere.
+  /// Nothing is left to do for now, or the turn continues elsewhere.
   ///
-  /// - Parameter begins: what the procedure has begun in the turn, for the worker to go on with.
+  /// - Parameter begins: work that the procedure has begun in the turn, with which the worker
+  ///   continues.
   case idle(begins: Begun? = nil)
   /// The procedure has finished.
   case retired(waiters: [FinishWaiter]?)
@@ -21,12 +22,14 @@ enum TurnEnd: Sendable {
 extension Procedure {
   /// Runs steps on this thread until nothing is left to do, or until the turn must wait.
   ///
-  /// A turn that was asked for before the procedure was on a queue moves there once it is.
+  /// A turn that was requested before the procedure was on a queue moves there once it is.
   ///
   /// - Parameters:
-  ///   - kind: whether the worker just took it from the ready list. Otherwise the turn is held for it.
-  ///   - worker: the worker that this is.
-  ///   - detail: none, before and after. The worker's: most turns need none, and one of their own would be destroyed.
+  ///   - kind: whether the worker just took it from the ready list. Otherwise the worker holds the
+  ///     turn.
+  ///   - worker: the calling worker.
+  ///   - detail: `none` before and after. It is the worker's: most turns need none, and one of
+  ///     their own would have to be destroyed.
   final func runTurn(
     _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
   ) -> TurnEnd {
@@ -60,9 +63,10 @@ extension Procedure {
       case .evaluateConditions:
         evaluateConditions(onWorkerOf: worker.list)
       case .event(let event):
-        // 1. The override, once: of an event that was put aside it has been called.
+        // 1. Call the override, once: it was called before an event was suspended.
         if !detail.wasPutAside { callOverride(of: event) }
-        // 2. Observers, and the delegate. One that is called elsewhere has the turn continued when it returns.
+        // 2. Call the observers and the delegate. An observer that is called elsewhere continues
+        //    the turn when it returns.
         if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
         }
@@ -89,7 +93,7 @@ extension Procedure {
     }
   }
 
-  /// Calls what a subclass may have overridden. The other events have no override.
+  /// Calls the method that a subclass may have overridden. The other events have none.
   @inline(__always)
   private func callOverride(of event: ProcedureEvents) {
     switch event {
@@ -106,10 +110,10 @@ extension Procedure {
     }
   }
 
-  /// The errors, without counting references to no errors.
+  /// Calls `body` with the errors, without counting a reference if there are none.
   @inline(__always)
   private func withErrors(_ body: ([any Error]) -> Void) {
-    // Not by `errors`, which is for those who want to know.
+    // Not through `errors`, which notes that a caller has read them.
     if failed { body(peek { $0.errors }) } else { body([]) }
   }
 
@@ -129,7 +133,7 @@ extension Procedure {
         comesTooLate = !core.life.mayStart
         if core.life.post(.start(attempt: attempt)) == .none { return nil }
       }
-      // An event that was put aside goes on, unless the turn moves.
+      // A suspended event continues, unless the turn moves.
       if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
         let delivery = core.pending?.suspendedDelivery.take()
       {
@@ -143,9 +147,9 @@ extension Procedure {
     return next
   }
 
-  /// The last step: leaves its ties, and notifies dependents.
+  /// The last step: leaves its dependencies, and notifies its dependents.
   ///
-  /// - Returns: what waits for the procedure, to be notified when that has left its list.
+  /// - Returns: the waiters for the procedure, to be notified when it has left its list.
   @inline(never)
   private func leave(_ leaving: inout Leaving, on worker: Worker) -> [FinishWaiter]? {
     leaving.attachments.forEach { $0.procedureDidLeave() }
@@ -154,19 +158,19 @@ extension Procedure {
   }
 }
 
-/// Work that a procedure has begun in `execute()`, with which the worker goes on after the turn.
+/// Work that a procedure has begun in `execute()`, with which the worker continues after the turn.
 enum Begun: Sendable {
-  /// A task, whose first step it is.
+  /// A task, whose first step the worker runs.
   case task(ProcedureTask)
-  /// The children of a group, for whom no other worker was asked.
+  /// The children of a group, for which no other worker was requested.
   case children(ProcedureList)
 }
 
 extension Procedure {
-  /// A group has executed, and this worker can go on with its children, unless more of the turn runs user code, which
-  /// may block: then they get another one.
+  /// A group has executed, and this worker can continue with its children. If the rest of the turn
+  /// runs user code, which may block, the children get another worker.
   ///
-  /// - Returns: the rest of the turn; nil if it is over.
+  /// - Returns: the next step of the turn; nil if it is over.
   @inline(never)
   final func stepAfterBeginning(
     _ children: ProcedureList, on worker: Worker, _ detail: inout StepDetail
@@ -185,11 +189,11 @@ extension Procedure {
 /// The parts that a step needs besides itself. Small, since several are made in each life.
 enum StepDetail: Sendable {
   case none
-  /// Where the turn goes on: it is still held.
+  /// The list where the turn continues: it is still held.
   case movesTo(ProcedureList)
   /// The observers that receive the event.
   case delivery(ObserverDelivery)
-  /// At the last step.
+  /// The references to release at the last step.
   case end(Leaving)
 
   /// Whether observers receive the event.
@@ -197,7 +201,7 @@ enum StepDetail: Sendable {
     @inline(__always) get { if case .delivery = self { true } else { false } }
   }
 
-  /// Whether the event was put aside, after its override had been called.
+  /// Whether the event was suspended after its override had been called.
   var wasPutAside: Bool {
     @inline(__always) get {
       if case .delivery(let delivery) = self { delivery.wasPutAside } else { false }
@@ -206,7 +210,7 @@ enum StepDetail: Sendable {
 }
 
 extension ProcedureCore {
-  /// Advances the machine, and gathers what the step needs, all in one critical section.
+  /// Advances the machine, and collects the details of the step, in one critical section.
   @inline(__always)
   mutating func nextStep(
     on worker: Worker, _ detail: inout StepDetail
@@ -242,8 +246,8 @@ extension ProcedureCore {
     return nextStep(on: worker, &detail)
   }
 
-  /// The list that its turn moves to, if this worker serves no queue, and it has become a member
-  /// of a list since, or its list is on a queue now.
+  /// The list that the turn moves to, if this worker serves no queue, and the procedure has become
+  /// a member of a list since, or its list is on a queue now.
   func listElsewhere(than worker: Worker) -> ProcedureList? {
     guard worker.context.isDetached, let list, list !== worker.list || list.isOnQueue
     else { return nil }
@@ -251,11 +255,10 @@ extension ProcedureCore {
   }
 }
 
-/// All that a procedure gives up at its last step.
+/// Everything that a procedure gives up at its last step.
 struct Leaving: Sendable {
   let attachments: Attachments
   var ties: Ties
-  /// Its record, if it is recorded.
   let record: ProcedureRecord?
 
   var isEmpty: Bool { attachments.isEmpty && ties.isEmpty && record == nil }
@@ -265,11 +268,12 @@ extension ProcedureCore {
   /// The last step: takes out the references to release.
   @inline(never)
   mutating func leave(_ detail: inout StepDetail) {
-    // A procedure that asks why it did not succeed learns its group: that reports the cause.
+    // A procedure that needs to know why this one did not succeed learns its group, which reports
+    // the cause.
     let origin = isMember && (life.isCancelled || life.isFailed) ? groupReference : nil
     let record = endRecord()
     leaveList()
-    // Its dependents know how it ended.
+    // Its dependents observe how it ended.
     if !dependents.isEmpty { noteHearer() }
     let leaving = Leaving(
       attachments: attachments.takeLeaving(), ties: takeTies(), record: record)
@@ -283,9 +287,9 @@ extension Procedure {
   /// - Returns: whether the group has decided. If not, it posts `.heard` when it has.
   private func askGroup(on worker: Worker) -> Bool {
     let isHeard = worker.list?.withGroup(on: worker.context) { group in
-      // 1. On this worker, usually.
+      // 1. Usually the group decides on this worker.
       if group.hearAtOnce(self, on: worker.context) { return true }
-      // 2. In the group's next turn.
+      // 2. Otherwise it decides in its next turn.
       group.note { core in
         core.attachments.with(TurnWork.self) { $0.unheard.append(self) }
         return core.life.post(.childAsks)
@@ -297,14 +301,15 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// Whether the turns of this group run on the context of a child that asks. Children run on that of their group,
-  /// once it is the context of a queue.
+  /// Whether the turns of this group run on the context of a child that asks. Children run on the
+  /// context of their group, once it is the context of a queue.
   @inline(__always)
   func runsTurns(on context: SchedulingContext) -> Bool {
     !context.isDetached || list?.isOnQueue != true
   }
 
-  /// The next child that has asked; nil also if a cancel is to be delivered first: the answers come after that.
+  /// The next child that has asked. Nil if a cancel must be delivered first: the answers come after
+  /// it.
   mutating func takeUnheardChild() -> Procedure? {
     guard let pending, !pending.unheard.isEmpty else { return nil }
     guard life.cancel.isDue else { return pending.unheard.popFirst() }

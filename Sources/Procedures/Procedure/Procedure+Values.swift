@@ -1,7 +1,6 @@
 internal import ProcedurePrimitives
 
 extension Procedure {
-  /// The stored input.
   @usableFromInline final var storedInput: StoredValue {
     get { peek { $0.input } }
     set {
@@ -11,9 +10,9 @@ extension Procedure {
     }
   }
 
-  /// The stored input, which must be there by now.
+  /// The stored input, which must exist by now.
   ///
-  /// Not by `InputProcedure`, whose conformance a generic class would have to look up.
+  /// It does not use `InputProcedure`, whose conformance a generic class would have to look up.
   ///
   /// - Throws: `ProcedureError.Code.requirementNotSatisfied`.
   final func requireInput<Value: Sendable>(as type: Value.Type) throws -> Value {
@@ -21,7 +20,7 @@ extension Procedure {
       as: type, orThrow: ProcedureError(.requirementNotSatisfied, of: name))
   }
 
-  /// The stored output. Once that cannot change any more, a new value is ignored.
+  /// The stored output. A new value is ignored once the output cannot change any more.
   @usableFromInline final var storedOutput: StoredValue {
     get { peek { $0.output } }
     set {
@@ -33,16 +32,18 @@ extension Procedure {
     }
   }
 
-  /// What `finish(withResult:)` was given, if that was the finish that counts.
+  /// The value that `finish(withResult:)` was given, if that finish took effect.
   @usableFromInline final var finalOutput: StoredValue {
     peek { $0.isOutputFinal ? $0.output : StoredValue() }
   }
 
-  /// Ends the procedure with its output, or the error in place of one: both in one critical section, or neither.
+  /// Finishes the procedure with its output, or the error in place of one: both in one critical
+  /// section, or neither.
   ///
-  /// - Parameter isByItself: whether it is the end of a ready-made procedure whose closure has returned.
-  /// - Parameter isClaimed: whether it was claimed.
-  /// - Parameter publish: called if it was accepted, before a turn can go on because of it.
+  /// - Parameter isByItself: whether the closure of a ready-made procedure has returned.
+  /// - Parameter isClaimed: whether the finish was claimed.
+  /// - Parameter publish: called if the finish was accepted, before a turn can continue because of
+  ///   it.
   @usableFromInline
   final func finish(
     with output: consuming StoredValue, isByItself: Bool = false, isClaimed: Bool = false,
@@ -54,8 +55,9 @@ extension Procedure {
     return answer(to: effect, with: failure.map { [$0] } ?? [], isByItself: isByItself)
   }
 
-  /// Ends a ready-made procedure with what its closure returns, or throws. A `CancellationError` after a cancel
-  /// is the cancel; anything else is a failure.
+  /// Finishes a ready-made procedure with the value that its closure returns, or the error that it
+  /// throws. A `CancellationError` after a cancel counts as the cancel; any other error is a
+  /// failure.
   final func finishByItself(with body: () throws -> StoredValue) {
     let output: StoredValue
     do {
@@ -68,7 +70,7 @@ extension Procedure {
     _ = finish(with: output, isByItself: true)
   }
 
-  /// The first half of it: the returned value says how the caller goes on.
+  /// The first half of `finish(with:)`: the caller continues according to the returned effect.
   final func noteFinish(
     with output: consuming StoredValue, isByItself: Bool, isClaimed: Bool = false
   ) -> Life.Effect {
@@ -94,12 +96,12 @@ extension Procedure {
   }
 }
 
-/// Values on their way from one procedure to the next.
+/// Values that are handed from one procedure to the next.
 final class Values: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var input = StoredValue()
   /// A value of the procedure's `Output`, or an error.
   @safe @exclusivity(unchecked) var output = StoredValue()
-  /// The finish that counts brought the output.
+  /// Whether the accepted finish brought the output.
   @safe @exclusivity(unchecked) var isOutputFinal = false
 
   override var remainder: Attachment? { self }
@@ -119,10 +121,10 @@ extension ProcedureCore {
   }
 }
 
-/// A value of a type that only its user knows, or the error of a procedure that made none; or neither.
+/// A value of a type that only its user knows, the error of a procedure that made none, or neither.
 ///
-/// An output becomes an input as it is. Neither an optional nor an enum: if a value of any type is in one of these, a
-/// function of the runtime finds out at each copy which case it is.
+/// An output becomes an input unchanged. It is neither an optional nor an enum: with a value of any
+/// type in one of these, a function of the runtime would determine the case at each copy.
 @usableFromInline
 struct StoredValue: Sendable {
   /// `()` if there is no value.
@@ -130,7 +132,7 @@ struct StoredValue: Sendable {
   @usableFromInline let failure: (any Error)?
   @usableFromInline let isValue: Bool
 
-  /// Neither.
+  /// Neither a value nor an error.
   @inlinable
   init() { (kept, failure, isValue) = ((), nil, false) }
 
@@ -154,7 +156,7 @@ struct StoredValue: Sendable {
   /// Whether it is the one value of `Void`.
   var isVoid: Bool { isValue && isExactly(kept, Void.self) }
 
-  /// The stored result, of that type.
+  /// The stored result, if the value is of that type.
   @inlinable
   func result<Value: Sendable>(as type: Value.Type) -> Result<Value, any Error>? {
     if let failure { return .failure(failure) }
@@ -168,7 +170,8 @@ struct StoredValue: Sendable {
     return isExactly(kept, type) ? exactly(kept, as: type) : cast(kept, to: type)
   }
 
-  /// The value, without the optional, whose type would have to be looked up where that of the value is not known.
+  /// The value itself, not an optional, whose type would have to be looked up where the value's
+  /// type is not known.
   func value<Value: Sendable>(
     as type: Value.Type, orThrow error: @autoclosure () -> any Error
   ) throws -> Value {
@@ -182,14 +185,14 @@ struct StoredValue: Sendable {
     Stored.self == type
   }
 
-  /// Without a dynamic cast, which takes ten times as long.
+  /// It needs no dynamic cast, which takes ten times as long.
   @inlinable
   func exactly<Stored, Value>(_ stored: Stored, as type: Value.Type) -> Value {
     unsafe unsafeBitCast(stored, to: type)
   }
 
-  /// A value that was kept as a protocol's is of its own type here. A nil that was kept as `any Sendable` is no
-  /// less a value.
+  /// A value that was stored as a protocol type has its own type here. A nil that was stored as
+  /// `any Sendable` is still a value.
   @inlinable
   func cast<Value: Sendable>(_ value: any Sendable, to type: Value.Type) -> Value? {
     type == (any Sendable).self ? unsafe unsafeBitCast(value, to: type) : value as? Value

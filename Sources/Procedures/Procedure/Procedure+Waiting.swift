@@ -5,14 +5,15 @@ extension Procedure {
   /// Waits until the procedure has finished and its didFinish observers have returned.
   ///
   /// Cancelling the waiting task ends only the wait, not the procedure: then this returns
-  /// `.cancelled([CancellationError()])` while `outcome` is still nil. A procedure that is on no queue is waited for
-  /// until it is on one; a line on standard error says so after ten seconds.
+  /// `.cancelled([CancellationError()])` while `outcome` is still nil. If the procedure is on no
+  /// queue, the wait lasts until it is on one and has finished; after ten seconds a line on
+  /// standard error says so.
   @discardableResult
   public final func waitUntilFinished() async -> ProcedureOutcome {
     await outcome(waitingIn: "waitUntilFinished()")
   }
 
-  /// The same for a call of that name.
+  /// Waits on behalf of the call of that name.
   final func outcome(
     waitingIn name: String, as body: BodyTask? = .current
   ) async -> ProcedureOutcome {
@@ -20,7 +21,8 @@ extension Procedure {
     return outcome ?? .cancelled([CancellationError()])
   }
 
-  /// Notifies a waiter when it has finished. False if it has, and the waiter is not notified.
+  /// Adds a waiter, which is notified when the procedure has finished. False if it has already:
+  /// then the waiter is not notified.
   final func addFinishWaiter(_ waiter: FinishWaiter) -> Bool {
     withCore { core in
       guard !core.life.isRetired else { return false }
@@ -32,7 +34,7 @@ extension Procedure {
   /// Returns when it has finished, or the waiting task is cancelled.
   ///
   /// - Parameters:
-  ///   - body: the task that goes on afterwards, if that is one of a body.
+  ///   - body: the body task that continues afterwards, if it is one.
   ///   - name: the call, for reports.
   private final func wait(as body: BodyTask?, in name: String) async {
     MissingReport.schedule(for: self)
@@ -53,10 +55,10 @@ extension Procedure {
   /// Blocks the calling thread until the procedure has finished and its didFinish observers have
   /// returned.
   ///
-  /// Never call it from work that the procedure waits for: neither would end. Once that has lasted 100 ms, both are
-  /// cancelled with `ProcedureError.Code.dependencyCycle`, and this returns. Nor call it on the main thread if the
-  /// procedure needs the main actor: it would wait forever, which the queue reports after a second. In `async` code
-  /// await `waitUntilFinished()`.
+  /// Never call it from work that the procedure waits for: neither would end. Once that has lasted
+  /// 100 ms, both are cancelled with `ProcedureError.Code.dependencyCycle`, and this returns. Never
+  /// call it on the main thread if the procedure needs the main actor: it would wait forever, which
+  /// the queue reports after a second. In `async` code await `waitUntilFinished()`.
   ///
   /// - Returns: how it ended, or `.cancelled` with that error.
   @available(*, noasync, message: "await waitUntilFinished() instead")
@@ -86,7 +88,7 @@ enum FinishWaiter: Sendable {
   case barrier(QueueBarriers.Ticket)
   case call(@Sendable () -> Void)
 
-  /// The place of a task, or of a thread, among the waiters. Guarded by their lock.
+  /// The place of a task, or of a thread, among the waiters. Guarded by the lock of the waiters.
   final class Place: @unchecked Sendable {
     @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
     private let status = AtomicByte(0)
@@ -105,13 +107,13 @@ enum FinishWaiter: Sendable {
     }
   }
 
-  /// It joins the line, at that key.
+  /// The waiter joins the line, at that key.
   fileprivate func join(at key: SlabKey) {
     guard let place else { return }
     (place.key, place.isWaiting) = (key, true)
   }
 
-  /// It was taken out of the line: from now on it only waits for a thread.
+  /// The waiter was taken out of the line: from now on it only waits for a thread.
   fileprivate func leave() { place?.isWaiting = false }
 
   /// - Parameter isOver: false for a task that was cancelled before.
@@ -124,20 +126,21 @@ enum FinishWaiter: Sendable {
     }
   }
 
-  /// Not inlined: a continuation has no size that the compiler knows, so it costs its caller a look at the type.
+  /// Not inlined: the compiler does not know the size of a continuation, so the caller would have
+  /// to look up its type.
   @inline(never)
   static func resume(_ waiters: [FinishWaiter]) {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns when the task that calls is resumed, or cancelled.
+  /// Returns when the calling task is resumed, or cancelled.
   ///
   /// - Parameters:
   ///   - name: the call, for reports.
-  ///   - target: what is waited for.
-  ///   - body: the task that goes on afterwards, if that is one of a body.
+  ///   - target: the procedure or list that is waited for.
+  ///   - body: the body task that continues afterwards, if it is one.
   ///   - enter: adds the task to the waiters, unless it returns the answer.
-  ///   - leave: takes it out of the waiters; nil if it is not among them.
+  ///   - leave: removes it from the waiters; nil if it is not among them.
   /// - Returns: false if the task was cancelled before.
   static func wait(
     in name: String, for target: WaitingCall.Target, as body: BodyTask? = .current,
@@ -147,7 +150,7 @@ enum FinishWaiter: Sendable {
     let place = Place()
     let call = body.begin(
       WaitingCall(name: name, target: target, in: place).ended { _ in
-        // A procedure that is waited for is itself in the cycle, and its end is worth the wait.
+        // An awaited procedure is in the cycle itself: the wait lasts until its end.
         if case .procedure = target { return }
         leave(place)?.resume(isOver: false)
       })
@@ -166,7 +169,7 @@ enum FinishWaiter: Sendable {
   }
 }
 
-/// Those that wait for the same, in order: joining and leaving is O(1).
+/// The waiters for one event, in order: joining and leaving is O(1).
 final class FinishWaiters: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var waiters = Slab<FinishWaiter>()
   @safe @exclusivity(unchecked) private var order = SlabList()
@@ -175,7 +178,7 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
     waiter.join(at: waiters.append(waiter, to: &order))
   }
 
-  /// Takes out a task, or a thread, that waits no more; nil if it is not here.
+  /// Removes a task, or a thread, that no longer waits; nil if it is not here.
   func remove(at place: FinishWaiter.Place) -> FinishWaiter? {
     let waiter = place.key.flatMap { waiters.remove($0, from: &order) }
     waiter?.leave()
@@ -186,14 +189,14 @@ final class FinishWaiters: Attachment, @unchecked Sendable {
   var count: Int { waiters.count }
   var all: [FinishWaiter] { waiters.elements(of: order) }
 
-  /// Takes the first out, to be resumed without the lock.
+  /// Removes the first, to be resumed without the lock.
   func takeFirst() -> FinishWaiter? {
     let waiter = waiters.popFirst(from: &order)
     waiter?.leave()
     return waiter
   }
 
-  /// Takes all out, to be resumed without the lock. A place that one of them had is never another's.
+  /// Removes all, to be resumed without the lock. No waiter ever gets the place of another.
   func takeAll() -> [FinishWaiter] {
     var all: [FinishWaiter] = []
     all.reserveCapacity(count)

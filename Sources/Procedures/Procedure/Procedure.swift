@@ -23,14 +23,14 @@ public import ProcedurePrimitives
 /// queue.add(Resize(image))
 /// ```
 ///
-/// Subclasses restate `@unchecked Sendable`; in exchange for that word, the framework promises that
-/// `execute()`, the overrides and the observers of one procedure never overlap and that each sees
-/// what the one before wrote. State that only they touch needs no lock.
+/// Subclasses restate `@unchecked Sendable`. The framework promises in return that `execute()`, the
+/// overrides and the observers of one procedure never overlap, and that each sees the writes of the
+/// previous one. State that only they touch needs no lock.
 ///
 /// ## Cancellation
 /// `cancel()` sets `isCancelled`, fires `cancellationToken`, and then, in the procedure's next
 /// turn, calls `procedureDidCancel(withErrors:)` and the DidCancel observers. A procedure that has
-/// not executed yet then finishes by itself, without executing; any other must call `finish()`.
+/// not executed yet then finishes automatically, without executing; any other must call `finish()`.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
@@ -41,12 +41,12 @@ public import ProcedurePrimitives
 /// `procedureDidFinish`, didFinish; only then dependents start. Overrides come before observers,
 /// and observers in the order in which they were added.
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
-  // In this order they leave no gap: see `ProcedureCore`.
+  // Ordered to avoid padding: see `ProcedureCore`.
 
-  /// Used as `membership`, as the others are by their names.
+  /// Accessed as `membership`; the other stored properties are accessed likewise.
   @safe @exclusivity(unchecked) private final var storedMembership = Membership()
 
-  /// The part that is read without the lock, and the lock.
+  /// The part that is read without the lock, and the lock itself.
   @usableFromInline final let status: LockByte
 
   @safe @exclusivity(unchecked) private final var storedLinks = MemberLinks()
@@ -56,7 +56,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   @safe @exclusivity(unchecked) private final var storedAge: UInt32 = 0
 
-  /// That of `membership`, `links` and `age`.
+  /// Reports the uses of `membership`, `links` and `age` to the model, which finds races.
   private final let memberUses = UseCount(of: "the membership of a procedure")
   #if MODEL || CHAOS
     final let memberReferences = MemberReferences()
@@ -77,7 +77,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
 
-  /// Whether it ends by itself, when its children have.
+  /// Whether it ends automatically, when its children have.
   class var isGroup: Bool { false }
 
   /// The children, if this is a group.
@@ -85,69 +85,71 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
-  /// A group is about to execute: it announces later children when they are added.
+  /// Announces the children of a group that is about to execute; later ones are announced when they
+  /// are added.
   func announceChildren() {}
 
-  /// A group lets its children end it.
+  /// Lets the children of a group end it.
   func settleChildren() {}
 
-  /// It was cancelled: called once, on the thread that cancels, after the token has fired.
+  /// Called once after a cancel, on the thread that cancels, after the token has fired.
   func interrupt() {}
 
-  /// A group takes another child.
+  /// Adds a child to a group.
   func takeIn(_ child: Procedure) { stopAsNoGroup() }
 
   /// Whether this is a group that succeeds when the child, which runs, does. Called by any thread.
   func ends(with child: Procedure) -> Bool { false }
 
-  /// A group decides about the errors of children that have asked.
+  /// Decides about the errors of a group's children that have asked.
   func hearChildren() {}
 
-  /// A group decides about those of a child on that one's own worker. False if its turn is held, or runs elsewhere.
+  /// Decides about the errors of a group's child on the child's worker. False if the group's turn
+  /// is held, or runs elsewhere.
   func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
 
-  /// The last child of a group has finished. True if the group's turn is now held for the caller.
+  /// The last child of a group has finished. True if the caller now holds the group's turn.
   func childrenFinished() -> Bool { stopAsNoGroup() }
 
   private func stopAsNoGroup() -> Never {
     stopBecauseOfInconsistency("Internal inconsistency: '\(name)' is no group, and has children")
   }
 
-  /// It was cancelled: what the framework itself executes ends now.
+  /// Called after a cancel: ends work that the framework itself executes.
   func endBecauseOfCancel() {}
 
-  /// For a procedure that ends with its closure: the spelling for work that calls back later.
+  /// For a procedure that ends with its closure: the form to use for work that calls back later.
   var formThatCallsBack: String? { nil }
 
-  /// It is about to be added to a queue or group, on the thread that adds.
+  /// Called before it is added to a queue or group, on the thread that adds it.
   func prepareForQueue() {}
 
-  /// What `execute()` has begun and left to the worker, if it did. Asked in the same turn.
+  /// The work that `execute()` has begun and left to the worker, if any. Read in the same turn.
   var begun: Begun? { nil }
 
-  /// The task of its work, while that goes on.
+  /// The task of its work, while the work goes on.
   var bodyTask: BodyTask? { nil }
 
-  /// Whether that is to go on, and no thread has come to it.
+  /// Whether that task is ready to continue, and no thread has come to it.
   var isStepDue: Bool { false }
 
   /// Whether its work runs on the main actor.
   var runsOnMainActor: Bool { false }
 
-  /// The same, for a simulation, which has no main actor.
+  /// `runsOnMainActor` for a simulation, which has no main actor.
   package final var needsMainActor: Bool { runsOnMainActor }
 
-  /// Whether the property that comes with the protocol keeps its input. For a class that may have one of
-  /// its own in its place it is not known.
+  /// Whether the property that comes with the protocol stores its input. Unknown for a class that
+  /// may declare its own property in its place.
   var keepsInput: Bool { false }
 
-  /// The same of its output.
+  /// Whether the property that comes with the protocol stores its output.
   var keepsOutput: Bool { false }
 
-  /// It has finished, executed or not: releases the work.
+  /// Releases the work: it has finished, executed or not.
   func releaseWork() {}
 
-  /// The child whose progress is its own; nil if that is the progress of all children together.
+  /// The child whose progress counts as its own; nil for the progress of all children together.
   var progressSource: Procedure? { nil }
 
   /// The name of a procedure whose name is not set.
@@ -161,9 +163,9 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Does the work, or starts it. Override it and call `finish()` when the work is done.
   ///
   /// Called once, on a worker of the queue (on its underlying queue, if it was given one), unless
-  /// the procedure was cancelled or finished before. `finish()` may be called inside it, or later
-  /// from any thread; until then the procedure keeps its slot. Long work looks at `isCancelled`,
-  /// and a blocking call is interrupted by a handler on `cancellationToken`.
+  /// the procedure was cancelled or finished before. Call `finish()` inside it, or later from any
+  /// thread; until then the procedure keeps its slot. Long work should check `isCancelled`; a
+  /// handler on `cancellationToken` can interrupt a blocking call.
   ///
   /// The base implementation finishes with `ProcedureError.Code.notImplemented`.
   open func execute() {
@@ -190,10 +192,10 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // MARK: State
 
-  /// The procedure's place in its life. Reading does not block; the answer may be history a moment later.
+  /// The present state. Reading does not block; the answer may be outdated a moment later.
   public final var state: ProcedureState { ProcedureStatus(byte: status.load()).state }
 
-  /// Whether it was added to a queue or group, ever.
+  /// Whether it was ever added to a queue or group.
   public final var isEnqueued: Bool { state >= .pending }
 
   /// Whether it is on a queue or in a group and has not started.
@@ -202,7 +204,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Whether `execute()` was called and it has not begun to finish.
   public final var isExecuting: Bool { state == .executing }
 
-  /// Whether it is done.
+  /// Whether it has finished.
   public final var isFinished: Bool { state == .finished }
 
   /// Whether it was cancelled. One atomic load: safe to poll in a tight loop.
@@ -235,13 +237,13 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     }
   }
 
-  /// The name in logs and errors: the type's name unless set; the length for a delay.
+  /// The name in logs and errors. By default it is the name of the type, or the length of a delay.
   public final var name: String {
     get { peek { $0.givenName } ?? defaultName }
     set { withCore { core in core.attachments.with(GivenName.self) { $0.name = newValue } } }
   }
 
-  /// Whether its name is not the user's.
+  /// Whether the user has set no name.
   final var hasNoName: Bool { peek { $0.givenName == nil } }
 
   /// Gives it a name, in the middle of an expression.
@@ -260,14 +262,15 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return self
   }
 
-  /// Which of several ready procedures goes first.
+  /// Decides which of several ready procedures goes first.
   ///
-  /// Set it at any time: it counts until the procedure has started, for a slot and for the line of a category. A
-  /// ready procedure whose priority changes goes behind those that are ready with the new one. Later the property says
-  /// what was set, and nothing else changes. A group's priority is that of the group; its children have their own.
+  /// Set it at any time: it counts until the procedure has started, for a slot and for the line of
+  /// a category. A ready procedure whose priority changes goes behind those that are ready with the
+  /// new one. After the start a new value is kept, but has no effect. A group's priority is its
+  /// own; its children have theirs.
   ///
-  /// The dependencies of an urgent procedure are not raised with it: set theirs, too. O(1), and O(log n) for one that
-  /// waits in the line of a category.
+  /// The dependencies of an urgent procedure are not raised with it: set theirs, too. O(1); O(log
+  /// n) if it waits in the line of a category.
   public final var priority: ProcedurePriority {
     get { peek { $0.urgency.priority } }
     set { setUrgency { $0.priority = newValue } }
@@ -275,8 +278,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The Dispatch quality at which it executes; `.unspecified` means the quality of its queue.
   ///
-  /// Set it at any time: it counts until the procedure has started. A quality of its own costs a Dispatch block of its
-  /// own. On Linux Dispatch takes it as a hint.
+  /// Set it at any time: it counts until the procedure has started. A quality of its own costs an
+  /// additional Dispatch block. Dispatch on Linux takes it as a hint.
   public final var qualityOfService: DispatchQoS.QoSClass {
     get { peek { $0.urgency.quality } }
     set { setUrgency { $0.quality = newValue } }
@@ -285,7 +288,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   private final func setUrgency(_ change: (inout Urgency) -> Void) {
     let followUp = withCore { core in
       change(&core.urgency)
-      // Usually it is on no queue yet: its place there will be that of its urgency.
+      // Usually it is on no queue yet: its place there will follow from its urgency.
       guard core.life.mayStart, core.isMember, let list = core.list else {
         return ProcedureList.FollowUp.nothing
       }
@@ -296,7 +299,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // MARK: In a list
 
-  // Guarded by the lock of the list that it is in, or is arriving in, not by its own.
+  // Guarded by the lock of the list that it is in, or is arriving in, not by its own lock.
 
   final var membership: Membership {
     @inline(__always) get {
@@ -334,7 +337,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   // MARK: The lock
 
-  /// Runs `body` with what the lock guards, and publishes what may be read without it. No user code runs in `body`.
+  /// Runs `body` with the state that the lock guards, and publishes the part that is read without
+  /// it. No user code runs in `body`.
   @inline(__always)
   final func withCore<Result>(_ body: (inout ProcedureCore) -> Result) -> Result {
     _ = status.acquire()
@@ -343,7 +347,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return result
   }
 
-  /// The same for a `body` that changes nothing. No user code runs in it.
+  /// Runs a `body` that changes nothing under the lock. No user code runs in it.
   @inline(__always)
   final func peek<Result>(_ body: (borrowing ProcedureCore) -> Result) -> Result {
     let published = status.acquire()
@@ -352,18 +356,18 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return result
   }
 
-  /// Makes what may be read without the lock known. Called under it.
+  /// Publishes the part that is read without the lock. Called under the lock.
   @inline(__always)
   final func publish(_ core: inout ProcedureCore) {
     status.publish(core.life.status.byte)
   }
 
-  /// Has an event happen, and the turn run if that is for the caller to do.
+  /// Posts an event, and requests the turn if the caller gets it.
   final func post(_ event: Life.Event) { note { $0.life.post(event) } }
 
-  /// The same for an event that comes with more than the machine keeps.
+  /// Posts an event that comes with more than the machine keeps.
   ///
-  /// - Parameter workerList: the list whose worker this is, which will look for more there.
+  /// - Parameter workerList: the list of the calling worker, which will look for more there.
   final func note(
     onWorkerOf workerList: ProcedureList? = nil, _ event: (inout ProcedureCore) -> Life.Effect
   ) {

@@ -3,9 +3,9 @@ internal import ProcedurePrimitives
 
 /// Everything behind a procedure's lock.
 ///
-/// `attachments` holds what most procedures do not have, allocated with the first of it. The order of
-/// the others leaves no gaps: with a few bytes more, giving a procedure back on another thread than made
-/// it would take malloc's lock.
+/// `attachments` holds the parts that most procedures do not have, allocated with the first of
+/// them. The other fields are ordered to avoid padding: with a few bytes more, freeing a procedure
+/// on another thread than the one that made it would take malloc's lock.
 @safe struct ProcedureCore: ~Copyable, Sendable {
   private struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
@@ -21,7 +21,7 @@ internal import ProcedurePrimitives
   private var flags: Flags = []
   /// The list whose workers run its turns, from enqueued until retired.
   ///
-  /// A member does not count its reference: many threads would do that at once. The list lives as long
+  /// A member does not retain the list: many threads would do that at once. The list lives as long
   /// as it has members.
   var list: ProcedureList? {
     @inline(__always) get { unsafe storedList?.takeUnretainedValue() }
@@ -31,7 +31,6 @@ internal import ProcedurePrimitives
   var groupReference: GroupReference? { list?.owner }
   private var storedList: Unmanaged<ProcedureList>?
   var attachments = Attachments()
-  /// Its dependencies.
   var dependencies = Dependencies()
   /// Its enqueued dependents.
   var dependents = Dependents()
@@ -42,7 +41,7 @@ internal import ProcedurePrimitives
     storedLife = Life(isGroup: isGroup)
   }
 
-  /// Whether it is a member of `list`: not if its group refused it.
+  /// Whether it is a member of `list`: false if its group refused it.
   private(set) var isMember: Bool {
     @inline(__always) get { flags.contains(.isMember) }
     set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
@@ -53,7 +52,8 @@ internal import ProcedurePrimitives
     @inline(__always) get { flags.contains(.isWatched) }
   }
 
-  /// The life of the procedure. Every event and every step goes through here, so a watcher misses none.
+  /// The life of the procedure. Every event and every step uses this accessor, so a watcher misses
+  /// none.
   var life: Life {
     @inline(__always) _read { yield storedLife }
     @inline(__always) _modify {
@@ -63,10 +63,10 @@ internal import ProcedurePrimitives
     }
   }
 
-  /// As watchers see it.
+  /// The life as watchers see it.
   var watchedLife: RecordedLife { @inline(never) get { storedLife.recordedLife } }
 
-  /// Not before it is a member of a list, nor when it has left.
+  /// Notifies no watcher before it is a member of a list, or after it has left.
   @inline(never)
   mutating func notifyWatcher(after before: RecordedLife) {
     let now = storedLife.recordedLife
@@ -82,12 +82,12 @@ internal import ProcedurePrimitives
     }
   }
 
-  /// An attachment watches from here on, or none does.
+  /// Sets whether an attachment watches from now on.
   mutating func watch(_ isWatched: Bool) {
     if isWatched { flags.insert(.isWatched) } else { flags.remove(.isWatched) }
   }
 
-  /// Whether its record waits for observers to return. One load: most steps come without.
+  /// Whether its record waits for observers to return. One load: most steps have no observers.
   var isObserved: Bool {
     @inline(__always) get { flags.contains(.isObserved) }
     set { if newValue { flags.insert(.isObserved) } else { flags.remove(.isObserved) } }
@@ -104,7 +104,7 @@ internal import ProcedurePrimitives
   /// Whether it has finished with `()`, which is not worth an attachment.
   var hasMadeVoid: Bool { @inline(__always) get { flags.contains(.hasMadeVoid) } }
 
-  /// Whether it was made by `queue.add { … }`, whose result may be dropped.
+  /// Whether it was created by `queue.add { … }`: the caller may drop the result.
   var isFromClosure: Bool { flags.contains(.isFromClosure) }
 
   mutating func noteFromClosure() { flags.insert(.isFromClosure) }
@@ -122,14 +122,14 @@ internal import ProcedurePrimitives
   @inline(__always)
   mutating func leaveList() { unsafe storedList = nil }
 
-  /// Whether it asked, or asks, for its categories.
+  /// Whether it has requested its categories.
   var isExclusive: Bool {
     @inline(__always) get { requirements?.exclusion?.request != nil }
   }
 
-  /// The procedure has come further than it was in its list.
+  /// Notifies the list that the procedure became ready.
   ///
-  /// - Parameter workerList: the list whose worker this is, which will look for more there.
+  /// - Parameter workerList: the list of the calling worker, which will look for more there.
   @inline(__always)
   mutating func advance(
     _ procedure: Procedure, after effect: Life.Effect,
@@ -157,7 +157,8 @@ internal import ProcedurePrimitives
     return advance(procedure, after: effect, onWorkerOf: workerList)
   }
 
-  /// The request that it makes with its slot, once nothing else is missing; nil for most.
+  /// The request that it makes with its slot, once nothing else is missing; nil for most
+  /// procedures.
   @inline(__always)
   func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
     -> ExclusionRequest?

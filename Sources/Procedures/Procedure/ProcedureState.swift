@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The step of a procedure's life. It only ever goes forward.
+/// The state of a procedure. It only ever advances.
 ///
 /// ```
 /// initialized → pending → started → executing → finishing → finished
@@ -16,14 +16,14 @@ public enum ProcedureState: UInt8, Sendable, Comparable, CaseIterable {
   case pending
   /// A worker picked it up; it holds a slot.
   case started
-  /// `execute()` was called; it stays so until the procedure finishes.
+  /// `execute()` was called. The state lasts until the procedure finishes.
   case executing
   /// `finish` took effect: the will-finish events are being delivered.
   case finishing
   /// Done. Its outcome no longer changes.
   case finished
 
-  /// Orders the states by when they come.
+  /// Orders the states by the time when they come.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -57,7 +57,7 @@ struct ProcedureStatus: Sendable {
     self.byte = byte
   }
 
-  /// Inlined into the loops that poll it.
+  /// Inlined into loops that poll it.
   @inlinable
   static func isCancelled(_ byte: UInt8) -> Bool { byte & cancelled != 0 }
 

@@ -1,21 +1,21 @@
 internal import ProcedurePrimitives
 
-/// The waits of one procedure before it starts. Pure, like the life that it belongs to.
+/// The waits of one procedure before it starts. Pure, like `Life`, which contains it.
 ///
-/// It waits, in this order, for its dependencies, then for its conditions, then for a slot; an addition
-/// meanwhile begins that anew:
+/// It waits, in this order, for its dependencies, its conditions, and a slot. An addition meanwhile
+/// begins that anew:
 ///
 /// ```
 /// unconditional ─ dependencies done ─▶ ready
 /// due ─ dependencies done ─▶ queued ─ a worker ─▶ evaluating ─▶ satisfied ─▶ satisfiedAndReady
 /// ```
 ///
-/// Each time it must go back a new *attempt* begins. A worker that is on its way to evaluate or to start the
-/// procedure, its note for the turn, and an evaluation that goes on, belong to the attempt they began in,
-/// and come to nothing in a later one.
+/// Whenever it must go back, a new *attempt* begins. A worker that is on its way to evaluate or to
+/// start the procedure, its note for the turn, and an evaluation in progress belong to the attempt
+/// in which they began, and are ignored in a later one.
 ///
-/// Events and stages; `+` begins a new attempt, `!` is noted for the turn, – changes nothing, ✕ is an inconsistency
-/// and traps:
+/// Events and stages: `+` begins a new attempt; `!` is noted for the turn; – changes nothing; ✕ is
+/// an inconsistency and traps.
 ///
 /// | event               | unconditional   | ready           | due    | queued       | evaluating   | satisfied         | satisfiedAndReady   |
 /// |---------------------|-----------------|-----------------|--------|--------------|--------------|-------------------|---------------------|
@@ -34,28 +34,29 @@ struct StartGate: Sendable {
   enum Stage: Sendable, CaseIterable {
     /// It has no conditions, and may wait for dependencies.
     case unconditional
-    /// Nothing but a slot is missing; there are no conditions.
+    /// Only a slot is missing; there are no conditions.
     case ready
-    /// Its conditions are to be evaluated when all dependencies have finished.
+    /// Its conditions will be evaluated when all dependencies have finished.
     case due
     /// It waits for a worker that evaluates them.
     case queued
     case evaluating
     case satisfied
-    /// Its conditions are satisfied, and nothing but a slot is missing.
+    /// Its conditions are satisfied, and only a slot is missing.
     case satisfiedAndReady
   }
 
-  /// How many dependencies have not finished.
+  /// The number of dependencies that have not finished.
   private var dependencies: UInt32 = 0
-  /// Twice the attempt, and one if something is noted for the turn.
+  /// Twice the attempt, plus one if something is noted for the turn.
   private var attemptAndNote: UInt32 = 0
   private(set) var stage = Stage.unconditional
 
   /// How often it had to go back to waiting.
   var attempt: UInt32 { @inline(__always) get { attemptAndNote >> 1 } }
 
-  /// Whether the turn is to start the procedure, or to evaluate its conditions: ready, or evaluating.
+  /// Whether the turn must start the procedure (if ready) or evaluate its conditions (if
+  /// evaluating).
   private(set) var isNoted: Bool {
     @inline(__always) get { attemptAndNote & 1 != 0 }
     @inline(__always) set { attemptAndNote = newValue ? attemptAndNote | 1 : attemptAndNote & ~1 }
@@ -72,13 +73,13 @@ struct StartGate: Sendable {
 
   // MARK: Dependencies
 
-  /// Those that it has when it is enqueued.
+  /// Adds dependencies that have not finished.
   @inline(__always)
   mutating func wait(for dependencies: Int) {
     self.dependencies += UInt32(dependencies)
   }
 
-  /// True if it had come further, and must wait again.
+  /// True if it was ready or queued, and must wait again.
   mutating func dependencyAdded() -> Bool {
     dependencies += 1
     let mustWait = isReady || stage == .queued
@@ -98,7 +99,7 @@ struct StartGate: Sendable {
     dependencies -= 1
   }
 
-  /// Says, once, when it can go on to the next thing it waits for.
+  /// Returns the new readiness, once, when the present wait is over.
   @inline(__always)
   mutating func pass() -> Readiness {
     guard dependencies == 0 else { return .waiting }
@@ -118,7 +119,7 @@ struct StartGate: Sendable {
   }
 
   private mutating func goBack(to stage: Stage) {
-    // The note is gone.
+    // This clears the note, and adds one to the attempt.
     attemptAndNote = (attemptAndNote | 1) &+ 1
     self.stage = stage
   }
@@ -135,15 +136,15 @@ struct StartGate: Sendable {
     return mustWait
   }
 
-  /// A condition was added that needs no evaluating, and changes its categories. True if
-  /// it was ready, and must be so anew.
+  /// A condition was added that needs no evaluation, and changes its categories. True if it was
+  /// ready, and must become so again.
   mutating func exclusionAdded() -> Bool {
     guard isReady else { return false }
     goBack(to: stage == .ready ? .unconditional : .satisfied)
     return true
   }
 
-  /// A worker has time to evaluate its conditions. False if it comes for an earlier attempt.
+  /// A worker is available to evaluate its conditions. False if it comes for an earlier attempt.
   mutating func evaluate(_ attempt: UInt32) -> Bool {
     guard stage == .queued, attempt == self.attempt else { return false }
     stage = .evaluating
@@ -151,18 +152,18 @@ struct StartGate: Sendable {
     return true
   }
 
-  /// A condition has answered that was asked asynchronously. False if none is asked any more.
+  /// A condition that was asked asynchronously has answered. False if none is awaited any more.
   mutating func answered() -> Bool {
     guard stage == .evaluating else { return false }
     isNoted = true
     return true
   }
 
-  /// The turn evaluates whatever is to be evaluated now.
+  /// The turn evaluates the conditions that are due.
   mutating func beginEvaluating() { isNoted = false }
 
-  /// The next condition brings procedures that must finish before it is evaluated, also if
-  /// something else was added meanwhile. True if it had come further, and must wait again.
+  /// The next condition brings procedures that must finish before it is evaluated, even if
+  /// something else was added meanwhile. True if it was queued, and must wait again.
   mutating func conditionBrings(_ count: Int) -> Bool {
     let mustWait = stage == .queued
     switch stage {
@@ -191,7 +192,7 @@ struct StartGate: Sendable {
     return true
   }
 
-  /// How the turn treats a procedure that waits.
+  /// The turn's step for a procedure that waits.
   enum Step: Sendable {
     case evaluate
     case start

@@ -1,11 +1,11 @@
 internal import ProcedurePrimitives
 
-/// The wait of one unfinished procedure, at one moment: the only place that says what a procedure waits for.
+/// The wait of one unfinished procedure at one moment. It is determined nowhere else.
 ///
-/// It is kept nowhere. It is a function of the life and of the place in the list, evaluated under the locks that guard
-/// those, and it costs nothing while nobody asks. A snapshot shows the present wait of each procedure. A report is a wait
-/// that has lasted. The search for cycles is the graph of all waits. A timeline's record of an unfinished procedure names
-/// the procedure that its wait names.
+/// It is not stored. It is computed from the life and from the place in the list, under the locks
+/// that guard them, and costs nothing until it is read. A snapshot shows the present wait of each
+/// procedure. A report is a wait that has lasted. The search for cycles uses the graph of all
+/// waits. A timeline's record of an unfinished procedure names the procedure that its wait names.
 ///
 /// | wait            | begins                                         | ends                          | for              |
 /// |-----------------|------------------------------------------------|-------------------------------|------------------|
@@ -28,12 +28,13 @@ internal import ProcedurePrimitives
 /// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
 /// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
 ///
-/// **User code is no wait.** A procedure whose turn a thread has is busy, whatever else is missing: an override runs, an
-/// observer, a hook of a group, a closure that hands over. Only a framework call that blocks, or an `await` that the
-/// framework knows, makes the code in a turn or body a wait, and then for what the call names. So a group waits for its
-/// children only while its turn is free.
+/// **User code is no wait.** A procedure whose turn is held by a thread is busy, no matter which
+/// wait would follow: an override runs, an observer, a hook of a group, a closure that hands over.
+/// Only a framework call that blocks, or an `await` that the framework knows, turns the code of a
+/// turn or body into a wait, for the procedures that the call names. A group therefore waits for
+/// its children only while its turn is free.
 enum Wait: Sendable {
-  /// It executes, is about to do something, or is on its way to the end.
+  /// It executes, is about to do something, or is finishing.
   case nothing
   case notEnqueued
   /// All of these have to finish.
@@ -42,9 +43,9 @@ enum Wait: Sendable {
   case prerequisites(of: String, [Procedure])
   /// The barrier of the queue, or the procedures before it, have to finish.
   case barrier([Procedure])
-  /// Its group has observers, which do not know it yet.
+  /// Its group has observers that do not know it yet.
   case announcement(by: Procedure)
-  /// The condition of that name has not answered that question.
+  /// The condition of that name has not answered the question with that serial number.
   case condition(String, serial: UInt64)
   /// Its group has not begun to execute.
   case groupStart(Procedure)
@@ -52,11 +53,11 @@ enum Wait: Sendable {
   case groupSlot(Procedure)
   /// Its queue, or its group, is suspended.
   case suspension
-  /// One of these has to finish, since there are no more slots.
+  /// All slots are taken: one of these has to finish.
   case slot(SlotOwner, limit: Int, [Procedure])
   /// Some of the holders of each category have to finish.
   case exclusion([ExclusionObstacle])
-  /// No thread has come to do that.
+  /// No thread has come for that errand.
   case thread(Errand)
   /// All of its children have to finish.
   case children([Procedure])
@@ -75,9 +76,9 @@ enum Wait: Sendable {
   enum Errand: UInt8, Sendable {
     /// It is ready to execute, or to have its conditions evaluated.
     case start
-    /// Its turn is due: a cancel is to be delivered, it is to finish, or the like.
+    /// Its turn is due, for example to deliver a cancel or to finish.
     case turn
-    /// The task of its body is to go on.
+    /// The task of its body is ready to continue.
     case step
   }
 
@@ -91,18 +92,19 @@ enum Wait: Sendable {
 // MARK: Finding out
 
 extension Procedure {
-  /// Whether a thread has its turn, or is about to. For a simulation, which has no other threads.
+  /// Whether a thread has its turn or is about to get it. For a simulation, which has no other
+  /// threads.
   package final var isInTurn: Bool { peek { $0.life.isInTurn } }
 
-  /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
+  /// Its present wait. O(dependencies) or O(children); O(count) for a barrier.
   final var wait: Wait { numberedWait().wait }
 
-  /// Its present wait, and a number that is another one after each change of that.
+  /// Its present wait, and a number that changes with each change of the wait.
   ///
-  /// - Parameter asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
-  ///   O(dependencies).
+  /// - Parameter asksList: false leaves out the wait in its list, its children, and the procedures
+  ///   of a call. The cost is then O(dependencies).
   final func numberedWait(inList asksList: Bool = true) -> (wait: Wait, number: UInt64) {
-    // The procedures that are visited in there, to be released after the lock.
+    // The procedures visited under the lock, which are released after it.
     var seen: [Procedure] = []
     var (wait, number, ownToken, asked) = peek { core in
       (
@@ -110,18 +112,20 @@ extension Procedure {
         core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil
       )
     }
-    // 1. Its children wait for the group's own wait, if that is more than time.
+    // 1. Children wait for their group's own wait, if that is more than time.
     while case .groupSlot(let group) = wait {
       wait = group.peek { $0.list?.wait(of: group) ?? .nothing }
     }
-    // 2. Whether its group has something to announce, only the group says. Otherwise the last dependency has been settled,
-    // and is about to be counted off.
+    // 2. Only the group knows whether it has something to announce. Otherwise the last dependency
+    //    has been settled, and is about to be counted off.
     if case .announcement(let group) = wait, !group.peek({ $0.hasSomethingToAnnounce }) {
       wait = .nothing
     }
-    // 3. The thread of a child that asks its group runs the group's code, or is about to find that another does.
+    // 3. The thread of a child that asks its group runs the group's code, or is about to find that
+    //    another thread does.
     if let asked, case .nothing = wait, asked.isBlocked { wait = .answer(of: asked) }
-    // 4. A body that has begun waits in its calls; that of a ready-made procedure needs no `finish()`.
+    // 4. A body that has begun waits in its calls; the body of a ready-made procedure needs no
+    //    `finish()`.
     if case .finish = wait {
       if isStepDue {
         wait = .thread(.step)
@@ -131,7 +135,7 @@ extension Procedure {
         wait = .nothing
       }
     }
-    // 5. The number and the procedures of a call.
+    // 5. A call brings its number and its procedures.
     if case .call(let call, _) = wait {
       number = call.serial
       if asksList { wait = .call(call, call.awaited(by: self)) }
@@ -146,20 +150,21 @@ extension Procedure {
 }
 
 extension Life {
-  /// Grows with each change of a wait before the start. The later ones come once, or are calls, which have numbers.
+  /// Grows with each change of a wait before the start. Later waits come once, or are calls, which
+  /// have numbers.
   fileprivate var waitNumber: UInt64 { state == .pending ? UInt64(attempt) : 0 }
 }
 
 extension ProcedureCore {
-  /// The wait as far as this lock, and that of the list, say it.
+  /// The wait, as far as this lock and the lock of the list show it.
   fileprivate func wait(
     of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
   ) -> Wait {
-    // 1. User code in a blocking call waits in that; other user code is no wait.
+    // 1. User code in a blocking call waits in that call; other user code is no wait.
     if let call = blockedCall { return .call(call, []) }
     if life.isTurnDue { return .thread(.turn) }
     if let wait = waitOfHeldTurn { return wait }
-    // 2. The turn is free. Between its mark and the delivery a cancel goes through a tree.
+    // 2. The turn is free. Between mark and delivery a cancel passes through a tree.
     if life.cancel.isDue { return .nothing }
     switch life.state {
     case .initialized: return .notEnqueued
@@ -236,7 +241,7 @@ extension ProcedureCore {
 }
 
 extension ProcedureList {
-  /// The wait in this list of a member that has no dependency left. Called under that member's lock.
+  /// The wait in this list of a member that has no dependency left. Called under the member's lock.
   fileprivate func wait(of procedure: Procedure) -> Wait {
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
@@ -249,7 +254,8 @@ extension ListMachine {
     of procedure: Procedure, in group: Procedure?, _ owner: Wait.SlotOwner
   ) -> Wait {
     let line = procedure.membership.line
-    // One that waits in a batch is added at this moment; a resting group waits for time.
+    // A member of an incomplete batch is being added at this moment; a resting group waits for
+    // time.
     if line == .none || line == .waiting || isCancelled { return .nothing }
     // It has a slot, and has not started.
     if line.hasSlot { return .thread(.start) }
@@ -270,7 +276,7 @@ extension ListMachine {
 // MARK: Questions
 
 extension Wait {
-  /// The parts of the wait, all of which have to be satisfied: each by so many of some procedures.
+  /// The parts of the wait, all of which have to be satisfied: each by `count` of its procedures.
   var parts: [(others: [Procedure], count: Int)] {
     switch self {
     case .exclusion(let obstacles):
@@ -318,7 +324,7 @@ extension Wait {
     }
   }
 
-  /// What two looks compare: equal for one wait that has lasted. It keeps nothing alive.
+  /// Compared by two looks: equal for one wait that has lasted. It keeps nothing alive.
   struct Identity: Hashable, Sendable {
     fileprivate enum Kind: UInt8, Sendable {
       case end, event, observer, condition, missing, thread, finish, call
@@ -332,22 +338,22 @@ extension Wait {
     }
 
     fileprivate init(_ kind: Kind, of object: AnyObject, _ number: UInt8 = 0) {
-      // Objects lie at multiples of sixteen.
+      // Objects are aligned to 16 bytes.
       let address = UInt64(UInt(bitPattern: ObjectIdentifier(object)))
       self.init(kind, address | UInt64(number))
     }
 
     /// It was cancelled, and has to finish.
     static let end = Identity(.end)
-    /// It is the author who has to finish it.
+    /// Its author has to finish it.
     static let finish = Identity(.finish)
 
-    /// Whether it is reported without a handler, too.
+    /// Whether it is reported even without a handler.
     var isFrequentMistake: Bool { kind == .finish || kind == .missing }
   }
 
-  /// The identity of a wait that is reported if it lasts; nil for all others: these end by themselves, or with a wait of
-  /// other procedures that is reported.
+  /// The identity of a wait that is reported if it lasts. Nil for all others: they end
+  /// automatically, or with a wait of other procedures that is reported.
   var reportedIdentity: Identity? {
     switch self {
     case .pendingEvent(let event): Identity(.event, UInt64(event.rawValue))
@@ -403,7 +409,8 @@ extension Wait {
     }
   }
 
-  /// The wait of a member of a cycle for the next one, after its name: "waits for its child 'parse'".
+  /// The wait of a member of a cycle for the next one, after its name: "waits for its child
+  /// 'parse'".
   func predicate(for next: Procedure) -> String {
     let name = "'\(next.name)'"
     switch self {

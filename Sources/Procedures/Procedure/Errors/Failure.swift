@@ -1,11 +1,13 @@
 internal import ProcedurePrimitives
 
-/// The errors of a procedure: first those of its cancel, then those of its finish.
+/// The errors of a procedure: first the errors of its cancel, then the errors of its finish.
 final class Failure: Attachment, @unchecked Sendable {
-  /// Reports the errors of a closure that was given to `queue.add { … }`, if nothing can look at them any more.
+  /// Reports the errors of a closure that was given to `queue.add { … }`, if no code can read them
+  /// any more.
   ///
-  /// It is taken back when an observer, the delegate or an owner of the procedure reads its errors or its outcome.
-  /// The rest is reported when nothing but the worker refers to the finished procedure, or when that goes.
+  /// It is dropped when an observer, the delegate or an owner of the procedure reads its errors or
+  /// its outcome. Otherwise the errors are reported when only the worker refers to the finished
+  /// procedure, or when the procedure is deallocated.
   fileprivate struct Hearing: Sendable {
     let name: String
     let supervisor: Weak<QueueSupervisor>?
@@ -22,7 +24,7 @@ final class Failure: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate var errors: [any Error] = []
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
 
-  /// Set until a caller looks at the errors, if it may be that none does.
+  /// Set until a caller reads the errors, if it is possible that none does.
   @safe @exclusivity(unchecked) fileprivate var unheard: Hearing?
 
   override var remainder: Attachment? { self }
@@ -33,17 +35,16 @@ final class Failure: Attachment, @unchecked Sendable {
 }
 
 extension ProcedureCore {
-  /// Those of the cancel, and then those of the finish.
+  /// The errors of the cancel, then the errors of the finish.
   var errors: [any Error] { failure?.errors ?? [] }
 
-  /// Those of the cancel.
   var cancelErrors: [any Error] {
     failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
   }
 
   private var failure: Failure? { life.isFailed ? attachments.existing() : nil }
 
-  /// First part of a cancel: has the flag set, and keeps the errors if this is the cancel that counts.
+  /// First part of a cancel: sets the flag, and keeps the errors if this cancel takes effect.
   mutating func noteMark(withErrors errors: [any Error]) -> Life.Effect {
     let effect = life.post(.mark(hasErrors: !errors.isEmpty))
     if effect == .none, !errors.isEmpty {
@@ -52,7 +53,7 @@ extension ProcedureCore {
     return effect
   }
 
-  /// The finish, whose errors are kept if it has effect.
+  /// Finishes. The errors are kept if that takes effect.
   @inline(__always)
   mutating func noteFinish(
     withErrors errors: [any Error], isByItself: Bool = false, isClaimed: Bool = false
@@ -64,7 +65,7 @@ extension ProcedureCore {
     return effect
   }
 
-  /// The end of a group's children, with the errors that it takes over.
+  /// The children of a group have finished; `errors` are those that the group takes over.
   mutating func noteChildrenFinished(
     withErrors errors: [any Error]
   ) -> Life.Effect {
@@ -77,14 +78,14 @@ extension ProcedureCore {
     attachments.with(Failure.self) { $0.errors += errors }
   }
 
-  /// A caller looks at how it ended.
+  /// A caller reads how it ended.
   func noteHearer() {
     attachments.existing(Failure.self)?.unheard = nil
   }
 }
 
 extension Procedure {
-  /// It was made of a closure by the call that adds it, so that no caller has a reason to keep it. Before it is added.
+  /// Created by `queue.add { … }`: the caller may drop it. Called before it is added.
   final func noteAddedAsClosure() { withCore { $0.noteFromClosure() } }
 
   /// Its closure has thrown. Called before it finishes.
@@ -99,7 +100,7 @@ extension Procedure {
     }
   }
 
-  /// The procedure has finished, and its list is about to let it go.
+  /// The procedure has finished, and its list is about to release it.
   final func reportUnheard() {
     let unheard: (Failure.Hearing, [any Error])? = withCore { core in
       guard let failure = core.attachments.existing(Failure.self) else { return nil }

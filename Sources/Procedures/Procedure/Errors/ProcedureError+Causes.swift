@@ -1,12 +1,12 @@
 extension ProcedureError {
-  /// Whether it says how another procedure ended that this one needed.
+  /// Whether it reports the end of another procedure that this one needed.
   private var isMessenger: Bool { code == .dependencyFailed || code == .dependencyCancelled }
 
   /// Whether the group gave it to its children.
   var isOfGroup: Bool { code == .parentCancelled || code == .siblingFailed }
 
-  /// Whether it is there only because another procedure in `group`, however deep, ended as it did, or
-  /// the group itself.
+  /// Whether it exists only because another procedure in `group`, at any depth, or the group itself
+  /// ended as it did.
   fileprivate func follows(within group: GroupReference) -> Bool {
     if isOfGroup { return true }
     if isMessenger { return origin?.isInside(group) ?? false }
@@ -15,8 +15,8 @@ extension ProcedureError {
     return causes.allSatisfy { ($0 as? ProcedureError)?.follows(within: group) ?? false }
   }
 
-  /// The causes behind the messages of dependencies, and of a group that something has ended; a cancel without errors
-  /// is a `CancellationError`.
+  /// The cause behind the messages of dependencies, and of a group that was ended by a cause; a
+  /// cancel without errors becomes a `CancellationError`.
   fileprivate var cause: any Error {
     var error = self
     while error.isMessenger || error.isOfGroup && !error.underlyingErrors.isEmpty {
@@ -29,13 +29,14 @@ extension ProcedureError {
 }
 
 extension Error {
-  /// The error itself; if it says how a dependency or the group ended, the errors of that.
+  /// The error itself; if it reports the end of a dependency or of the group, the cause of that
+  /// end.
   var cause: any Error { (self as? ProcedureError)?.cause ?? self }
 }
 
 extension [any Error] {
-  /// Without the dependencies by way of which a cancel came: down a long chain, each error would hold
-  /// that of the one before.
+  /// The errors, without the dependencies that only passed a cancel on: down a long chain, each
+  /// error would hold the previous one.
   var causes: [any Error] {
     flatMap { error -> [any Error] in
       guard let message = error as? ProcedureError, message.code == .dependencyCancelled,
@@ -45,12 +46,13 @@ extension [any Error] {
     }
   }
 
-  /// Without consequences of another end in `group`.
+  /// Omits the errors that follow from another end in `group`.
   func beginning(in group: GroupReference) -> [any Error] {
     filter { !(($0 as? ProcedureError)?.follows(within: group) ?? false) }
   }
 
-  /// As errors of the group of a child of that name. An error names one child, however deep, and the way to it.
+  /// The errors of the child of that name, as its group reports them. An error names one child, at
+  /// any depth, and the path to it.
   func named(after child: String) -> [any Error] {
     map { error in
       if let error = error as? ProcedureError, error.code == .child { return error.below(child) }

@@ -64,7 +64,7 @@ extension ProcedureError: CustomStringConvertible {
 
   private func quoted(_ otherwise: String) -> String { procedure.map { "'\($0)'" } ?? otherwise }
 
-  /// With a space behind it, if there is one.
+  /// The name, followed by a space, if there is one.
   private var named: String { procedure.map { "'\($0)' " } ?? "" }
 
   private var because: String {
@@ -84,9 +84,9 @@ extension [any Error] {
 }
 
 extension Duration {
-  /// The length in the largest unit that leaves something before the point, such as `1.5 s`.
+  /// The length in the largest unit in which it is at least 1, such as `1.5 s`.
   package var short: String {
-    // Not `components`, which stops the program where the seconds are more than an Int64 holds.
+    // Not `components`, which traps if the seconds exceed an Int64.
     let length = attoseconds.magnitude
     let nanosecond: UInt128 = 1_000_000_000
     let sign = attoseconds < 0 ? "-" : ""
@@ -97,7 +97,7 @@ extension Duration {
     return length == 0 ? "0 s" : "\(sign)\(length / nanosecond) ns"
   }
 
-  /// A number of thousandths as one of wholes, without zeros at its end.
+  /// Formats thousandths as a decimal number, without trailing zeros.
   private static func decimal(_ thousandths: UInt128) -> String {
     let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
     guard rest > 0 else { return "\(whole)" }

@@ -8,12 +8,12 @@
 /// }
 /// ```
 ///
-/// `description` is a sentence that names the procedure and says what to do. Two errors are equal if
-/// their codes and the names are: that is what a test, or a handler, asks for. A struct with a code, so
-/// that a new kind of error does not break an exhaustive `switch` of yours.
+/// `description` is a sentence that names the procedure and says what to do. Two errors are equal
+/// if their codes and names are equal, as a test or a handler needs it. It is a struct with a code,
+/// so that a new kind of error does not break an exhaustive `switch` of yours.
 ///
-/// Errors of your own are best types of your own: they reach the waiter as they are. To report
-/// something in the framework's terms, for example from a condition, make one:
+/// Your own errors are best types of your own: they reach the waiter unchanged. To report something
+/// in the framework's terms, for example from a condition, make one:
 ///
 /// ```swift
 /// return .failed(
@@ -23,10 +23,10 @@ public struct ProcedureError: Error {
   /// The kind of error.
   public let code: Code
 
-  /// The name of the procedure that `code` is about; nil if it is about none, or that is not known.
+  /// The name of the procedure that `code` is about; nil if there is none, or it is unknown.
   ///
-  /// For `.child`, `.dependencyFailed`, `.siblingFailed` and the like, that is the other one: the child,
-  /// the dependency, the sibling.
+  /// Codes such as `.child`, `.dependencyFailed` and `.siblingFailed` name the other procedure: the
+  /// child, the dependency, the sibling.
   public let procedure: String?
 
   /// The errors behind this one, if any: of the dependency, the child or the group, for example.
@@ -34,10 +34,11 @@ public struct ProcedureError: Error {
 
   let details: Details
 
-  /// The group of the dependency, when it ended: a group that has both reports the dependency only.
+  /// The group of the dependency, when it ended: a group that contains both reports only the
+  /// dependency.
   let origin: GroupReference?
 
-  /// The way down to the child, if groups are on it.
+  /// The path down to the child, if it leads through groups.
   private var childPath: ChildPath?
 
   /// Details besides the name.
@@ -52,17 +53,17 @@ public struct ProcedureError: Error {
   /// Procedures that wait for each other.
   struct Cycle: Sendable {
     let names: [String]
-    /// Who waits how for whom, one sentence for each.
+    /// One sentence for each wait: who waits for whom, and how.
     let sentences: [String]
   }
 
-  /// Makes an error, if you report something in the framework's place.
+  /// Makes an error, to report something in the framework's terms.
   ///
   /// - Parameters:
   ///   - code: its kind; `Code(rawValue:)` for one of your own.
   ///   - procedure: the name of the procedure that it is about.
   ///   - underlyingErrors: the errors behind it.
-  ///   - message: what `description` says, instead of the sentence for the code.
+  ///   - message: the text of `description`, instead of the sentence for the code.
   public init(
     _ code: Code, procedure: String? = nil, underlyingErrors: [any Error] = [],
     message: String? = nil
@@ -82,9 +83,11 @@ public struct ProcedureError: Error {
     self.origin = origin
   }
 
-  /// The names from the group that reports this error down to the child that it began with, if the code is `.child`.
+  /// The names on the path from the group that reports this error to the child where it began, if
+  /// the code is `.child`.
   ///
-  /// The last one is `procedure`, the others are those of the groups around it. In a group of files, each a group of steps:
+  /// The last name is `procedure`; the others are the groups around it. For a group of files, each
+  /// a group of steps:
   ///
   /// ```swift
   /// for case let error as ProcedureError in files.errors where error.code == .child {
@@ -98,7 +101,7 @@ public struct ProcedureError: Error {
     return childPath?.names ?? procedure.map { [$0] } ?? []
   }
 
-  /// As the group around `group` reports the error of a child that `group` has.
+  /// This error of a child of `group`, as the group around `group` reports it.
   func below(_ group: String) -> Self {
     var error = self
     error.childPath = ChildPath(group, childPath ?? procedure.map { ChildPath($0, nil) })
@@ -131,7 +134,8 @@ extension ProcedureError: Hashable {
   }
 }
 
-/// The names from a group down to a child, the outermost first. Each group puts its own in front, in O(1).
+/// The names from a group down to a child, the outermost first. Each group prepends its own, in
+/// O(1).
 private final class ChildPath: @unchecked Sendable {
   private let name: String
   /// Changes in the `deinit` only.

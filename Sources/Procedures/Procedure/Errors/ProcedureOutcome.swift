@@ -8,7 +8,7 @@ public enum ProcedureOutcome: Sendable {
   /// may be none.
   case cancelled([any Error])
 
-  /// The errors it ended with, whichever way.
+  /// The errors that it ended with, in each case.
   public var errors: [any Error] {
     switch self {
     case .succeeded: []
@@ -19,7 +19,7 @@ public enum ProcedureOutcome: Sendable {
   /// Whether it was neither cancelled nor failed.
   public var isSuccess: Bool { if case .succeeded = self { true } else { false } }
 
-  /// Whether it failed. A cancelled one did not, even if it has errors.
+  /// Whether it failed. A cancelled procedure has not failed, even if it has errors.
   public var isFailure: Bool { if case .failed = self { true } else { false } }
 
   /// Whether it was cancelled.
@@ -31,9 +31,9 @@ public enum ProcedureOutcome: Sendable {
   /// try await queue.run(upload).get()
   /// ```
   ///
-  /// - Throws: the first error otherwise, and `CancellationError` if it was cancelled without one. If
-  ///   that says only how a dependency ended, then what that ended with: `catch let error as HTTPError`
-  ///   gets the error of the procedure that it began with.
+  /// - Throws: the first error otherwise, and `CancellationError` if it was cancelled without one.
+  ///   If that error only reports the end of a dependency, its cause is thrown instead: `catch let
+  ///   error as HTTPError` gets the error of the procedure where it began.
   public func get() throws {
     switch self {
     case .succeeded: return
@@ -58,8 +58,8 @@ extension ProcedureOutcome: CustomStringConvertible {
 extension ProcedureOutcome: Equatable {
   /// Whether both ended in the same way, with equal errors in the same order.
   ///
-  /// Two errors are equal if they are of the same type and `==` says so; where the type has no `==`,
-  /// objects if they are the same one, and values if they are described in the same words.
+  /// Two errors are equal if they are of the same type and `==` says so. If the type has no `==`,
+  /// objects are equal if they are identical, and values if their descriptions are equal.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.succeeded, .succeeded): true

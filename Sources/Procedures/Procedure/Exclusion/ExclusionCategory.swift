@@ -8,7 +8,8 @@ internal import ProcedurePrimitives
 /// let host = ExclusionCategory(named: url.host)
 /// ```
 ///
-/// Equal categories are the same one, wherever they were made. A type and a name never are.
+/// Equal categories are the same category, wherever they were made. A type and a name are never
+/// equal.
 public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
   ExpressibleByStringLiteral
 {
@@ -27,7 +28,8 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
 
   private let name: Name
   private let domain: ExclusionDomain
-  /// Set if it is that of a rate: a place is taken for so long, and not until the procedure has finished.
+  /// Set for the category of a rate: a place is taken for this long, not until the procedure has
+  /// finished.
   private(set) var interval: Duration?
 
   /// The type's name, or the text.
@@ -59,14 +61,14 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
     self.init(named: name)
   }
 
-  /// That of the starts in each such interval.
+  /// The category of the starts in each such interval.
   func starts(in interval: Duration) -> Self {
     var category = self
     category.interval = interval
     return category
   }
 
-  /// By type or name, and domain.
+  /// Compares type or name, and domain.
   public static func == (left: Self, right: Self) -> Bool {
     left.domain === right.domain && left.name == right.name && left.interval == right.interval
   }
@@ -81,21 +83,21 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
 
 /// The part of a program in which categories exclude each other: by default the whole process.
 ///
-/// A domain of its own keeps a library, or a test, from excluding, and being excluded by, procedures
-/// that happen to use the same category.
+/// A domain of its own keeps a library, or a test, from excluding procedures that happen to use the
+/// same category, and from being excluded by them.
 ///
 /// ```swift
 /// let domain = ExclusionDomain(name: "exports")
 /// procedure.add(condition: MutuallyExclusive<Database>(in: domain))
 /// ```
 public final class ExclusionDomain: Sendable, CustomStringConvertible {
-  /// Shared by everything in the process that names no other.
+  /// Shared by everything in the process that names no other domain.
   public static let process = ExclusionDomain(name: "process")
 
   /// The name in logs.
   public let name: String
 
-  /// Makes a domain. Two of the same name are two domains.
+  /// Makes a domain. Two domains of the same name are different.
   public init(name: String) {
     self.name = name
   }

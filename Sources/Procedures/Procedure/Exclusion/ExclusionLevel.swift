@@ -1,32 +1,35 @@
 internal import ProcedurePrimitives
 
-/// The requests that hold a category side by side, and the requests that wait to be let in there.
+/// The requests that hold a category side by side, and the requests that wait to be admitted there.
 ///
 /// The outer level of a category is for requests that are inside no holder; a group that holds the
 /// category has a level of its own, for the requests inside it. Guarded by the lock of the table.
 ///
-/// At a rate's level there are no holders: a place is taken by a start, and free again when its time has passed.
+/// The level of a rate has no holders: a start takes a place, which is free again when its time has
+/// passed.
 final class ExclusionLevel: @unchecked Sendable {
   struct Holder: Sendable {
     let request: ExclusionRequest
-    /// Which of the request's limits it is here with.
+    /// The index of the limit with which the request is here.
     let index: Int
   }
 
   let category: ExclusionCategory
-  /// However many the holders would let in: one inside of another holder, which lends its own place.
+  /// A bound that no count of a holder exceeds: one inside another holder, which lends its own
+  /// place.
   private let room: Int
-  /// Of a rate's level.
+  /// Only at the level of a rate.
   @safe @exclusivity(unchecked) private(set) var startTimes: StartTimes?
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
-  /// How many places the holders have together.
+  /// The number of places that the holders have together.
   @safe @exclusivity(unchecked) private var takenByHolders = 0
-  /// The counts that the holders have named, the least first, with how many named each.
+  /// The counts that the holders have named, in ascending order, each with the number of its
+  /// holders.
   @safe @exclusivity(unchecked) private var counts: [(count: Int, holders: Int)] = []
   @safe @exclusivity(unchecked) var lines = ExclusionOrder<ExclusionLine>()
-  /// How many were let in, one after another, that asked later than the oldest that waits here.
+  /// How many requests in a row were admitted that are younger than the oldest that waits here.
   @safe @exclusivity(unchecked) private var passing = 0
-  /// So many, and the oldest is the next.
+  /// After this number the oldest is next.
   static let patience = 100
 
   init(of category: ExclusionCategory, room: Int = .max, _ startTimes: StartTimes? = nil) {
@@ -42,11 +45,11 @@ final class ExclusionLevel: @unchecked Sendable {
 
   private var taken: Int { startTimes?.count ?? takenByHolders }
 
-  /// Time has passed, or it is another clock's.
+  /// Time has passed, or `clock` is another clock.
   func expire(on clock: @autoclosure () -> TimerClock) {
     guard let startTimes else { return }
     let clock = clock()
-    // That of a simulation that has ended, for example, says nothing about later starts.
+    // The clock of a simulation that has ended, for example, says nothing about later starts.
     if startTimes.clock.service !== clock.service {
       self.startTimes = StartTimes(of: category, on: clock)
     } else {
@@ -64,13 +67,12 @@ final class ExclusionLevel: @unchecked Sendable {
     if lines.isEmpty { startTimes?.cancelTimer() }
   }
 
-  /// How many places there are for the present holders and one more with that count.
+  /// The number of places for the present holders and one more with that count.
   private func room(with count: Int) -> Int {
     min(room, count, counts.first?.count ?? .max)
   }
 
-  /// Whether a request must wait here: there is no room for it, or one whose turn is before waits for
-  /// room.
+  /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
     let limit = request.limits[index]
     if startTimes?.pauseEnd != nil { return true }
@@ -78,9 +80,9 @@ final class ExclusionLevel: @unchecked Sendable {
     return lines.first.map { $0.ticket < request.ticket } ?? false
   }
 
-  /// How many of the holders have to leave before a request that waits can be let in.
+  /// How many of the holders have to leave before a waiting request can be admitted.
   ///
-  /// The fewest that make enough room: which of them they are is not said.
+  /// It is the smallest number that makes enough room, and does not tell which holders.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
     var (count, wanted) = (request.limits[index].count, places(of: request.limits[index]))
     if let line = lines.first, line.ticket < request.ticket {
@@ -99,15 +101,16 @@ final class ExclusionLevel: @unchecked Sendable {
     return leaving
   }
 
-  /// How many with that limit have room side by side, as the present holders name their counts.
+  /// How many requests with that limit have room side by side, given the counts of the present
+  /// holders.
   func countAtOnce(of limit: ExclusionLimit) -> Int {
     max(1, room(with: limit.count) / places(of: limit))
   }
 
-  /// Inside a holder, which lends its own place, one is enough.
+  /// One place is enough inside a holder, which lends its own.
   private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 
-  /// None waits forever: the oldest waiting one is next when too many have passed it.
+  /// Moves the oldest request to the front when too many have passed it: none waits forever.
   func hurryOldest() {
     guard passing >= Self.patience, let line = lines.oldest, let oldest = line.waiters.oldest
     else { return }
@@ -134,7 +137,7 @@ final class ExclusionLevel: @unchecked Sendable {
     return ExclusionRequest.Holding(level: self, place: holders.count - 1)
   }
 
-  /// - Parameter hasStarted: false if it was let in, and did not start.
+  /// - Parameter hasStarted: false if it was admitted, and did not start.
   func letOut(
     _ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding,
     hasStarted: Bool

@@ -1,20 +1,20 @@
 internal import ProcedurePrimitives
 
-/// A category, how many places it has, and how many of them a procedure takes.
+/// A category, its number of places, and how many of them a procedure takes.
 ///
-/// A category with a count, which a condition asks for: see `Condition.exclusionLimits`.
+/// A condition requests it: see `Condition.exclusionLimits`.
 public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
   /// The category.
   public let category: ExclusionCategory
 
-  /// How many places at most; one excludes all others.
+  /// The maximum number of places; one excludes all others.
   public let count: Int
 
-  /// How many of them it takes.
+  /// How many of them the procedure takes.
   public let places: Int
 
-  /// Makes a limit. A count of less than one, and places that are less than one or more than the count, are
-  /// programmer errors, and trap.
+  /// Makes a limit. It is a programmer error, and traps, if the count is less than one, or the
+  /// places are less than one or more than the count.
   public init(_ category: ExclusionCategory, atMost count: Int = 1, taking places: Int = 1) {
     if count < 1 {
       stopBecauseOfMisuse(
@@ -30,7 +30,7 @@ public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
     self.places = places
   }
 
-  /// That of a rate.
+  /// The limit of a rate.
   init(_ category: ExclusionCategory, atMost count: Int, per interval: Duration) {
     if count < 1 || interval <= .zero {
       stopBecauseOfMisuse(
@@ -42,19 +42,20 @@ public struct ExclusionLimit: Hashable, Sendable, CustomStringConvertible {
     places = 1
   }
 
-  /// Both at once: the lower count, and the larger share of it.
+  /// Both limits at once: the lower count, and the larger share of it.
   func merged(with other: Self) -> Self {
     let count = min(count, other.count)
     return Self(category, atMost: count, taking: min(count, max(places, other.places)))
   }
 
-  /// For a report: `'disk'`, or `rate 'disk' (3 in 1 s)`.
+  /// The name in a report: `'disk'`, or `rate 'disk' (3 in 1 s)`.
   var nameForPeople: String {
     let name = "'\(category.text)'"
     return category.interval.map { "rate \(name) (\(count) in \($0.short))" } ?? name
   }
 
-  /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1 s`.
+  /// For example `at most 3 of disk`, `2 of at most 3 of disk`, or `at most 3 starts of disk in 1
+  /// s`.
   public var description: String {
     let most =
       category.interval.map {

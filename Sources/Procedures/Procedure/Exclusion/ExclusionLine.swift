@@ -1,7 +1,8 @@
 /// Requests for the same categories, waiting in the order of their tickets: if the first cannot be
-/// let in, none can. It has the ticket of its first, and the age of its oldest.
+/// admitted, none can. The line has the ticket of its first request, and the age of its oldest.
 ///
-/// It stands at one level, of a category that keeps its first out. Guarded by the lock of the table.
+/// It stands at one level, of a category that keeps its first request out. Guarded by the lock of
+/// the table.
 final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
   /// The part that all requests in it share.
   struct Key: Hashable, Sendable {
@@ -35,17 +36,17 @@ final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
 
 /// A waiter for a category: a request, or a line of them.
 protocol ExclusionWaiter: AnyObject, Sendable {
-  /// When it is its turn: smaller ones come first.
+  /// Its turn: smaller tickets come first.
   var ticket: UInt64 { get }
-  /// When it asked for the first time: smaller ones have waited longer.
+  /// The time of its first request: smaller numbers have waited longer.
   var age: UInt64 { get }
-  /// Kept by the order that it is in, as is `agePlace`.
+  /// Kept by the order that contains it, as is `agePlace`.
   var turnPlace: Int { get set }
   var agePlace: Int { get set }
 }
 
-/// Waiters in two orders at once: whose turn it is, and who has waited longest. The first of either is known in
-/// O(1), each change is O(log n).
+/// Waiters in two orders at once, by turn and by age. The first of each order is known in O(1),
+/// each change is O(log n).
 struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
   private struct ByTurn: Ticketed, Sendable {
     let waiter: Waiter
@@ -69,9 +70,9 @@ struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
   private var ages = TicketHeap<ByAge>()
 
   var isEmpty: Bool { turns.isEmpty }
-  /// Whose turn it is.
+  /// The waiter whose turn it is.
   var first: Waiter? { turns.first?.waiter }
-  /// Who has waited longest.
+  /// The waiter that has waited longest.
   var oldest: Waiter? { ages.first?.waiter }
 
   mutating func insert(_ waiter: Waiter) {
@@ -79,13 +80,13 @@ struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
     ages.insert(ByAge(waiter: waiter))
   }
 
-  /// Takes one out, whatever its ticket says now: its places are known.
+  /// Removes a waiter, regardless of its present ticket: its places are known.
   mutating func remove(_ waiter: Waiter) {
     turns.remove(ByTurn(waiter: waiter))
     ages.remove(ByAge(waiter: waiter))
   }
 
-  /// The ticket of one may have changed, and its age.
+  /// The ticket and the age of a waiter may have changed.
   mutating func update(_ waiter: Waiter) {
     turns.update(ByTurn(waiter: waiter))
     ages.update(ByAge(waiter: waiter))

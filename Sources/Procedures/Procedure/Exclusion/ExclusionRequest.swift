@@ -1,4 +1,4 @@
-/// The categories of one procedure, from when it asks for them until it has finished.
+/// The categories of one procedure, from its first request for them until it has finished.
 ///
 /// Its mutable part is guarded by the lock of the table, except for `listPlace`.
 final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
@@ -8,18 +8,18 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     case held
   }
 
-  /// Where it holds one of its categories.
+  /// The place where it holds one of its categories.
   struct Holding: Sendable {
     let level: ExclusionLevel
-    /// Its place among the holders there.
+    /// Its index among the holders there.
     var place: Int
     /// The level of the requests inside it, once there was one.
     var inside: ExclusionLevel?
-    /// When it was let in, at a rate's level.
+    /// When it was admitted, at the level of a rate.
     var start: ContinuousClock.Instant?
   }
 
-  /// The procedure that asks, and the list that it is in.
+  /// The procedure that makes the request, and the list that it is in.
   let procedure: Procedure
   let list: ProcedureList
   @safe @exclusivity(unchecked) private var wanted: ExclusionLimits
@@ -29,25 +29,25 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// The request of the innermost group around it that excludes others itself, and has begun.
   @safe @exclusivity(unchecked) var outer: ExclusionRequest?
   @safe @exclusivity(unchecked) var status = Status.idle
-  /// The number that it drew when it asked for the first time; 0 before. It keeps that, also if it was offered all
-  /// and had no slot.
+  /// The number that it drew with its first request; 0 before. It keeps the number, even if it was
+  /// offered its categories and had no slot.
   @safe @exclusivity(unchecked) private(set) var age: UInt64 = 0
-  /// The age, behind all that are more urgent.
+  /// The age, behind all requests that are more urgent.
   @safe @exclusivity(unchecked) private(set) var ticket: UInt64 = 0
   @safe @exclusivity(unchecked) private var priority: ProcedurePriority
-  /// Whether it has waited longest.
+  /// Whether it was promoted because it has waited longest.
   @safe @exclusivity(unchecked) private var isNext = false
   /// One for each of its categories, while it holds them.
   @safe @exclusivity(unchecked) var holdings: [Holding] = []
-  /// Where it was first in line and has left, so that others may be let in.
+  /// The level where it was first in line and has left, so that others may be admitted.
   @safe @exclusivity(unchecked) var vacated: ExclusionLevel?
 
-  /// Where its waiting is recorded, if the procedure is. Guarded by the lock of the list, once the request
-  /// is in it.
+  /// Records its wait, if the procedure is recorded. Guarded by the lock of the list, once the
+  /// request is in it.
   @safe @exclusivity(unchecked) var record: ProcedureRecord? {
     didSet { if let record { recordID = record.id } }
   }
-  /// That of the record, also when the procedure has finished.
+  /// The identity of the record, which stays when the procedure has finished.
   @safe @exclusivity(unchecked) private(set) var recordID = RecordID.none
   /// The record of the procedure that made room for it, if it has one.
   @safe @exclusivity(unchecked) var admittedBy = RecordID.none
@@ -67,14 +67,14 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     self.priority = priority
   }
 
-  /// It asks for the first time.
+  /// It requests its categories for the first time.
   func draw(_ number: UInt64) {
     age = number
     isNext = false
     setTicket()
   }
 
-  /// It has another priority, and keeps its age.
+  /// Its priority has changed; it keeps its age.
   func setPriority(_ priority: ProcedurePriority) {
     self.priority = priority
     if age > 0 { setTicket() }
@@ -85,16 +85,16 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     ticket = rank << 56 | age
   }
 
-  /// It leaves, and will ask for the first time again.
+  /// It leaves, and its next request counts as the first.
   func forgetAge() { age = 0 }
 
-  /// It has waited longest, and is the next: before all that asked later, however urgent.
+  /// Moves the oldest request to the front, regardless of priority.
   func goNext() {
     isNext = true
     setTicket()
   }
 
-  /// It is idle, and will not ask again.
+  /// It is idle, and will make no further request.
   func forgetLimits() { wanted = ExclusionLimits() }
 
   /// The index of the limit of `category`.
@@ -111,11 +111,11 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 /// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {
   let limit: ExclusionLimit
-  /// The holders, in the order in which they first asked. None of a rate: there will be room in time.
+  /// The holders, in the order of their first requests. Empty for a rate, where time makes room.
   let procedures: [Procedure]
-  /// When there may be room, of a rate.
+  /// When a rate may have room.
   var time: StartTimes.NextStart?
-  /// So many of them have to finish.
+  /// How many of the holders have to finish.
   let count: Int
 }
 
@@ -124,7 +124,7 @@ struct ExclusionClaim: Sendable {
   var limits = ExclusionLimits()
   private(set) var request: ExclusionRequest?
 
-  /// The procedure's request, now that nothing else is missing.
+  /// The procedure's request, made when nothing else is missing.
   mutating func makeRequest(
     for procedure: Procedure, in list: ProcedureList, priority: ProcedurePriority
   ) -> ExclusionRequest {
@@ -134,10 +134,10 @@ struct ExclusionClaim: Sendable {
     return request
   }
 
-  /// It asks anew later. The caller releases the returned references without a lock.
+  /// A new request follows later. The caller releases the returned references without a lock.
   mutating func takeRequest() -> ExclusionRequest? { request.take() }
 
-  /// The procedure now wants other categories than it asked for. Released as by `takeRequest()`.
+  /// The procedure now wants other categories than it requested. Released as after `takeRequest()`.
   mutating func takeIncompleteRequest() -> ExclusionRequest? {
     // A second reference would make each limit that is added a copy of all.
     request?.forgetLimits()
@@ -148,14 +148,14 @@ struct ExclusionClaim: Sendable {
 /// The limits that the conditions of one procedure name, each category once.
 struct ExclusionLimits: Sendable {
   private(set) var all: [ExclusionLimit]
-  /// Where each category is in `all`, if there are many.
+  /// The index of each category in `all`, if there are many.
   private var indices: [ExclusionCategory: Int]?
 
   init(_ all: [ExclusionLimit] = []) { self.all = all }
 
-  /// A condition was added that names these.
+  /// Adds the limits of a new condition.
   mutating func add(_ new: [ExclusionLimit]) {
-    // As mostly: the same array serves.
+    // The usual case: the same array serves.
     if all.isEmpty, new.count == 1 {
       all = new
       return

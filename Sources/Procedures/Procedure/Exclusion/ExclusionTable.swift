@@ -1,11 +1,12 @@
 internal import ProcedurePrimitives
 
-/// Which request holds which category of mutual exclusion, and which waits for it. Pure.
+/// The requests that hold categories of mutual exclusion, and the requests that wait for them.
+/// Pure.
 ///
 /// A request names all categories of one procedure. It is granted all of them, in one step, or
 /// none; so no request holds one category while it waits for another. A request is made only by a
-/// procedure that has a slot at hand, and an offer is turned down by one that has lost it; so
-/// no request holds a category while its procedure waits for a slot.
+/// procedure that has a slot available, and an offer is declined by a procedure that has lost its
+/// slot; so no request holds a category while its procedure waits for a slot.
 ///
 /// | event    | idle                          | waiting                  | held                       |
 /// |----------|-------------------------------|--------------------------|----------------------------|
@@ -17,29 +18,31 @@ internal import ProcedurePrimitives
 /// | setPriority | –                          | – or → held              | –                          |
 /// | time passes for a rate | –               | → held                   | –                          |
 ///
-/// ¹ If it was the first in line, those behind it may be let in: they are offered when it leaves, or
-/// left after it was withdrawn.
+/// ¹ If it was the first in line, the requests behind it may be admitted: they are offered their
+/// categories when it leaves, or has left after a withdrawal.
 ///
-/// The holders of a category stand at levels: those outside all of them at one, those inside a group
-/// that holds it at the group's own, where there is room for one. A category is free for a request if
-/// there is room at the innermost level that the request is inside of.
+/// The holders of a category stand at levels: holders that are inside no other at the outer level,
+/// holders inside a group that holds the category at the group's own level, where there is room for
+/// one. A category is free for a request if there is room at the innermost level that the request
+/// is inside of.
 ///
-/// A rate is a category whose places are taken by starts, each for an interval. It has one level, also for those
-/// inside a group that has the same rate.
+/// A rate is a category whose places are taken by starts, each for an interval. It has one level,
+/// which also serves requests inside a group that has the same rate.
 ///
-/// One that must wait stands in line at one level that keeps it out, with those that ask for the
-/// same. An event at another level does not look at it; when there is room at its own, it is let
-/// in, or goes to stand at another one that keeps it out. So the cost of an event grows with the
-/// categories of the requests that it lets in, and of the lines that it moves on.
+/// A request that must wait stands in line at one level that keeps it out, with the requests for
+/// the same categories. An event at another level does not visit it; when there is room at its own
+/// level, it is admitted, or moves to another level that keeps it out. So the cost of an event
+/// grows with the categories of the requests that it admits, and of the lines that it moves.
 ///
 /// Invariants:
-/// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does not
-///    find room there. All others there are kept out by it.
-/// 2. A ticket is drawn at the first `ask`, and kept; a more urgent request draws one of before all that are less
-///    urgent. At a level those with earlier tickets are let in first; a request that stands at another level keeps
-///    none out here.
-/// 3. Of those that stand at a level the oldest gets the first ticket of all when `ExclusionLevel.patience` that asked
-///    later were let in before it. So each waits for a bounded number of others, however urgent these are.
+/// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does
+///    not find room there. It keeps out all others there.
+/// 2. A ticket is drawn at the first `ask`, and kept; tickets of more urgent requests precede the
+///    tickets of less urgent ones. A level admits requests in the order of their tickets; a request
+///    that stands at another level keeps none out here.
+/// 3. The oldest request at a level gets the first ticket of all when `ExclusionLevel.patience`
+///    younger ones were admitted before it. So each waits for a bounded number of others, however
+///    urgent these are.
 struct ExclusionTable: Sendable {
   /// The one table of the process. Its lock is the innermost: acquired inside a list's.
   static let shared = Locked(ExclusionTable())
@@ -48,15 +51,16 @@ struct ExclusionTable: Sendable {
   private var levels: [ExclusionCategory: ExclusionLevel] = [:]
   private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
   private var lastAge: UInt64 = 0
-  /// With so many levels, those of rates are looked through.
+  /// When this number of levels is reached, unused rates are removed.
   private var nextSweep = 64
 
-  /// How many categories are held or waited for.
+  /// How many categories are held, or waited for.
   var count: Int { levels.count }
 
-  /// Grants the request if everything is free; otherwise it waits in line.
+  /// Grants the request if all of its categories are free; otherwise it waits in line.
   ///
-  /// - Parameter outer: the request of the innermost group around it that excludes others and has begun.
+  /// - Parameter outer: the request of the innermost group around it that excludes others and has
+  ///   begun.
   mutating func ask(_ request: ExclusionRequest, inside outer: ExclusionRequest? = nil) -> Bool {
     guard case .idle = request.status else {
       stopBecauseOfInconsistency("Internal inconsistency: a request that asks twice")
@@ -76,8 +80,8 @@ struct ExclusionTable: Sendable {
 
   /// The procedure has finished, or no longer waits.
   ///
-  /// - Parameter hasStarted: false if it was let in, and did not start.
-  /// - Returns: requests that hold all they want from here on, if their procedures have a slot.
+  /// - Parameter hasStarted: false if it was admitted, and did not start.
+  /// - Returns: requests that now hold all of their categories, if their procedures have a slot.
   mutating func leave(
     _ request: ExclusionRequest, hasStarted: Bool = true
   ) -> [ExclusionRequest] {
@@ -102,18 +106,21 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// The procedure was cancelled. What it holds is on its way to it as an offer, and is declined.
+  /// The procedure was cancelled. If it holds its categories already, that offer is on its way to
+  /// it, and will be declined.
   ///
-  /// Others are not offered what this makes room for before it leaves.
+  /// The room that this makes is not offered to others before it leaves.
   mutating func withdraw(_ request: ExclusionRequest) {
     guard case .waiting(let line) = request.status else { return }
     if line.level.lines.first === line, line.first === request { request.vacated = line.level }
     leaveLine(request, line)
   }
 
-  /// The procedure has another priority. In line, it has the place of that, behind those that asked before.
+  /// The priority of the procedure has changed. A waiting request moves to the place of its new
+  /// priority, behind earlier requests.
   ///
-  /// - Returns: requests that hold all they want from here on: one that is no longer first may have kept others out.
+  /// - Returns: requests that now hold all of their categories: one that is no longer first may
+  ///   have kept others out.
   mutating func setPriority(
     _ priority: ProcedurePriority, of request: ExclusionRequest
   ) -> [ExclusionRequest] {
@@ -127,10 +134,10 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// An offer comes at a bad time. The request may ask again, with the ticket that it has.
+  /// The procedure cannot use an offer now. It may make its request again, with the same ticket.
   mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
     let offered = leave(request, hasStarted: false)
-    // It never held it for long: the one before made the room.
+    // It never held them for long: the procedure that admitted it made the room.
     if request.recordID.exists { for offer in offered { offer.admittedBy = request.admittedBy } }
     return offered
   }
@@ -146,9 +153,9 @@ struct ExclusionTable: Sendable {
     return offered
   }
 
-  /// No procedure with this rate starts before so much time has passed.
+  /// No procedure with this rate starts before this duration has passed.
   ///
-  /// - Parameter clock: if the category is not in use, and has no clock yet.
+  /// - Parameter clock: used if the category is not in use, and has no clock yet.
   mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock?) {
     let level = levels[rate] ?? newLevel(rate, on: clock ?? .continuous)
     if let clock { level.expire(on: clock) }
@@ -176,7 +183,7 @@ struct ExclusionTable: Sendable {
 
   // MARK: Levels
 
-  /// The innermost level that the request is inside of; nil if that category is not in use.
+  /// The innermost level that the request is inside of; nil if the category is not in use.
   private func level(of request: ExclusionRequest, _ index: Int) -> ExclusionLevel? {
     let category = request.limits[index].category
     guard let outermost = levels[category] else { return nil }
@@ -214,7 +221,7 @@ struct ExclusionTable: Sendable {
     }
   }
 
-  /// - Parameter clock: of a rate. Only then is it asked for.
+  /// - Parameter clock: evaluated for a rate only.
   private mutating func newLevel(
     _ category: ExclusionCategory, on clock: @autoclosure () -> TimerClock
   ) -> ExclusionLevel {
@@ -225,7 +232,8 @@ struct ExclusionTable: Sendable {
     return level
   }
 
-  /// Time alone frees their places, and where no procedure waits, no timer is set for it. Amortised O(1).
+  /// Removes rates without taken places. Only time frees their places, and no timer is set unless a
+  /// procedure waits. Amortised O(1).
   private mutating func forgetUnusedRates() {
     levels = levels.filter { _, level in
       level.startTimes?.expire()
@@ -238,7 +246,7 @@ struct ExclusionTable: Sendable {
 
   private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
     let key = ExclusionLine.Key(of: request)
-    // One with an earlier ticket may find room where the others do not.
+    // A request with an earlier ticket may find room where the others do not.
     let known = lines[key].flatMap { $0.level.keepsOut(request, $0.index) ? $0 : nil }
     let line = known ?? ExclusionLine(key, at: level, index: index)
     line.waiters.insert(request)
@@ -262,7 +270,8 @@ struct ExclusionTable: Sendable {
     }
   }
 
-  /// Lets in requests while there is room, in order. Those that another level keeps out wait there.
+  /// Admits requests in order, while there is room. Requests that another level keeps out move
+  /// there.
   private mutating func offer(at level: ExclusionLevel, _ offered: inout [ExclusionRequest]) {
     while true {
       level.hurryOldest()
@@ -284,7 +293,7 @@ struct ExclusionTable: Sendable {
 }
 
 extension ExclusionRequest {
-  /// The level of the requests inside it, if it holds that category.
+  /// The level of the requests inside it, if it holds the category.
   fileprivate func level(inside index: Int) -> ExclusionLevel {
     if let level = holdings[index].inside { return level }
     let level = ExclusionLevel(of: limits[index].category, room: 1)

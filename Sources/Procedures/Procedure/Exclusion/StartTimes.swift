@@ -1,22 +1,22 @@
 internal import ProcedurePrimitives
 
-/// When procedures started, for as long as that counts: of a level that is a rate's. Guarded by the lock of the table.
+/// The recent starts at the level of a rate. Guarded by the lock of the table.
 ///
 /// A start takes a place for an interval, whether the procedure has finished by then or not.
 final class StartTimes: TimerTarget, @unchecked Sendable {
   private let category: ExclusionCategory
   private let interval: Duration
   let clock: TimerClock
-  /// The oldest first, one for each place.
+  /// One instant for each taken place, the oldest first.
   @safe @exclusivity(unchecked) private var starts = Fifo<ContinuousClock.Instant>()
-  /// How many of an instant came to nothing.
+  /// How many places of each instant were given back.
   @safe @exclusivity(unchecked) private var takenBack: [ContinuousClock.Instant: Int] = [:]
   @safe @exclusivity(unchecked) private var takenBackCount = 0
-  /// No procedure starts before.
+  /// No procedure starts before this instant.
   @safe @exclusivity(unchecked) private(set) var pauseEnd: ContinuousClock.Instant?
   @safe @exclusivity(unchecked) private var timer: SlabKey?
 
-  /// Nil if the category is no rate's; then nobody asks for the clock.
+  /// Nil if the category is not a rate's; then `clock` is not evaluated.
   init?(of category: ExclusionCategory, on clock: @autoclosure () -> TimerClock) {
     guard let interval = category.interval else { return nil }
     self.category = category
@@ -24,7 +24,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     self.clock = clock()
   }
 
-  /// How many places are taken.
+  /// The number of taken places.
   var count: Int { starts.count - takenBackCount }
 
   func note(_ places: Int) -> ContinuousClock.Instant {
@@ -33,7 +33,8 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     return now
   }
 
-  /// The procedure that was let in then does not start. If that was an interval ago it does not count in any case.
+  /// The procedure that was admitted at `start` does not start. After an interval its place is free
+  /// in any case.
   func takeBack(_ start: ContinuousClock.Instant, _ places: Int) {
     guard let first = starts.first, start >= first else { return }
     takenBack[start, default: 0] += places
@@ -46,18 +47,18 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     pauseEnd = max(end, pauseEnd ?? end)
   }
 
-  /// Forgets what counts no longer.
+  /// Removes starts, and a pause, that have expired.
   func expire() {
     let now = clock.now
     if let end = pauseEnd, end <= now { pauseEnd = nil }
     while let first = starts.first, first.saturatingAdvanced(by: interval) <= now {
       _ = starts.popFirst()
-      // All of one instant expire together.
+      // All starts of one instant expire together.
       if let count = takenBack.removeValue(forKey: first) { takenBackCount -= count }
     }
   }
 
-  /// Why there is none, and how long at least.
+  /// Why no place is free, and how long that lasts at least.
   struct NextStart: Sendable {
     let isPaused: Bool
     let after: Duration
@@ -72,7 +73,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     pauseEnd ?? starts.first?.saturatingAdvanced(by: interval)
   }
 
-  /// A procedure waits: the timer looks when there may be room.
+  /// A procedure waits: the timer fires when there may be room.
   func setTimer() {
     guard timer == nil, let next = nextChange else { return }
     timer = clock.service.schedule(self, at: next)

@@ -1,20 +1,22 @@
 internal import ProcedurePrimitives
 
-/// Items that were added to a list, until a worker looks at it the next time.
+/// Items that were added to a list since a worker last looked at it.
 ///
-/// Adding is one compare-exchange, waits for no worker and needs no memory: arrivals are linked
-/// through themselves, the latest first. A worker takes all that came meanwhile at once.
+/// Adding costs one compare-exchange, waits for no worker and allocates nothing: arrivals are
+/// linked through themselves, the latest first. A worker takes all of them at once.
 ///
-/// Closed, it accepts none: that of a list that may refuse some, or has to do something with each.
+/// A list that may refuse procedures, or must handle each of them, closes its arrivals: then they
+/// accept none.
 ///
 /// | bits     | meaning                                                                     |
 /// |----------|-----------------------------------------------------------------------------|
-/// | `closed` | none is accepted                                                            |
-/// | `due`    | one is there that is ready, and a worker is expected or the caller has looked |
-/// | others   | the address of the latest arrival; 0 if none is there                       |
+/// | `closed` | no arrival is accepted                                                      |
+/// | `due`    | a ready arrival is there, and a worker is expected or the caller has looked |
+/// | others   | the address of the latest arrival; 0 if there is none                       |
 ///
-/// Each change of the word acquires and releases, so that adding and taking are ordered as by a lock: a
-/// caller whose change came after a worker's sees what that worker had written before.
+/// Each change of the word has acquire and release ordering, so that adding and taking are ordered
+/// as by a lock: a caller whose change comes after a worker's sees the earlier writes of that
+/// worker.
 struct Arrivals: ~Copyable, Sendable {
   private static var closed: UInt { 1 }
   private static var due: UInt { 2 }
@@ -26,15 +28,15 @@ struct Arrivals: ~Copyable, Sendable {
     word = AtomicWord(isOpen ? 0 : Self.closed)
   }
 
-  /// Whether none is there. One atomic load.
+  /// Whether there is no arrival. One atomic load.
   var isEmpty: Bool { word.load() & ~Self.flags == 0 }
 
-  /// Whether any may be accepted. One atomic load.
+  /// Whether an arrival may be accepted. One atomic load.
   var isOpen: Bool { word.load() & Self.closed == 0 }
 
   /// - Parameters:
-  ///   - procedure: whose `membership` says how it stands.
-  ///   - isExpected: not zero if a worker that was asked for will look.
+  ///   - procedure: its `membership` says whether it is ready.
+  ///   - isExpected: not zero if a requested worker will look.
   @inline(__always)
   func append(_ procedure: Procedure, isExpected: borrowing AtomicByte) -> ArrivalAnswer {
     let isReady = procedure.membership.isReady
@@ -42,7 +44,7 @@ struct Arrivals: ~Copyable, Sendable {
     var found = word.load()
     while true {
       guard found & Self.closed == 0 else {
-        // Not the last: the caller has one too.
+        // Not the last reference: the caller has one too.
         member.release()
         return .closed
       }
@@ -56,18 +58,18 @@ struct Arrivals: ~Copyable, Sendable {
     return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
   }
 
-  /// Accepts none from here on. Those that are there remain.
+  /// Accepts no further arrivals. The present ones remain.
   func close() {
     word.insert(Self.closed)
   }
 
-  /// From here on the arrivals of callers that found a worker expected can be seen, and a caller whose
-  /// procedure cannot be seen yet will see what the calling thread has written.
+  /// Afterwards the arrivals of callers that found a worker expected are visible, and a caller
+  /// whose procedure is not visible yet will see the earlier writes of the calling thread.
   func order() {
     word.order()
   }
 
-  /// Takes all, in the order in which they arrived.
+  /// Takes all arrivals, in the order in which they arrived.
   func takeAll() -> ArrivalLine {
     var next = Member(bits: word.keep(Self.closed) & ~Self.flags)
     var line = ArrivalLine()
@@ -82,7 +84,7 @@ struct Arrivals: ~Copyable, Sendable {
 /// The fate of an added procedure.
 enum ArrivalAnswer: Sendable {
   case accepted
-  /// It is the first that needs a worker, and none is expected: the caller must look.
+  /// It is the first that needs a worker, and none is expected: the caller must look at the list.
   case acceptedUnexpected
   case closed
 }
@@ -91,7 +93,7 @@ enum ArrivalAnswer: Sendable {
 struct ArrivalLine: Sendable {
   private var first: Member?
   private(set) var count = 0
-  /// How many of the remaining ones could start.
+  /// The number of remaining items that could start.
   private(set) var readyCount = 0
 
   var isEmpty: Bool { first == nil }

@@ -1,16 +1,16 @@
 internal import ProcedurePrimitives
 
-/// How children's list refers to the group: set once, before it is shared.
+/// The reference of a children's list to its group. Set once, before it is shared.
 ///
-/// No weak reference, which would make each count of the group's references several times as slow. The memory of the
-/// group is there until its `deinit` has called `forgetGroup()`.
+/// It is not a weak reference, which would make each retain and release of the group several times
+/// as slow. The group's memory is there until its `deinit` has called `forgetGroup()`.
 final class GroupReference: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var keptGroup: Member?
 
   private struct Place: Sendable {
     var isForgotten = false
     var parent: GroupReference?
-    /// Whether a group was ever added to this one.
+    /// Whether a group was ever added to this group.
     var hasGroups = false
   }
 
@@ -20,39 +20,41 @@ final class GroupReference: @unchecked Sendable {
     keptGroup = .unowned(group)
   }
 
-  /// The group; nil once it is being released.
+  /// The group; nil once it is being deallocated.
   var group: Procedure? {
     place.withLock { place in
       if place.isForgotten { return nil }
       schedulingPoint()
-      // Retained first: if its release has not begun by then, it does not begin as long as the result is there.
+      // Retain it first: if its deallocation has not begun by then, it cannot begin while the
+      // result exists.
       guard let group = keptGroup?.procedure else { return nil }
       return isBeingReleased(group) ? nil : group
     }
   }
 
-  /// The group goes: called in its `deinit`.
+  /// Called in the group's `deinit`.
   func forgetGroup() { place.withLock { $0.isForgotten = true } }
 
-  /// As `group`, without a lock and a count for each child.
+  /// Like `group`, without a lock and a retain for each child.
   ///
-  /// - Parameter isKept: whether the group is on a queue, and a child of it has not finished: then the
-  ///   list that it is in owns a reference to it, or the worker that runs its turn does.
+  /// - Parameter isKept: whether the group is on a queue and a child of it has not finished: then
+  ///   the list around the group owns a reference to it, or the worker that runs its turn does.
   @inline(__always)
   func withGroup<Result>(isKept: Bool, _ body: (Procedure) -> Result) -> Result? {
     guard isKept, let keptGroup else { return group.map(body) }
     return keptGroup.with(body)
   }
 
-  /// The group that this one is a child of, once it is.
+  /// The reference of the group that this group is a child of; nil before that.
   var parent: GroupReference? { place.withLock { $0.parent } }
 
-  /// This group becomes a child of `parent`.
+  /// Makes this group a child of `parent`.
   ///
-  /// Several threads may close a circle together. The last to note its part finds the parts of all others:
-  /// each notes before it looks. Costs the depth of `parent` if there are groups in this one, otherwise nothing.
+  /// Several threads may close a cycle together. Each thread records its part before it searches,
+  /// so the last one finds the parts of all others. The search costs the depth of `parent` if there
+  /// are groups in this one, otherwise nothing.
   ///
-  /// - Returns: false if it is around `parent`, or the same: they would wait for each other.
+  /// - Returns: false if this group is `parent`, or contains it: they would wait for each other.
   func join(_ parent: GroupReference) -> Bool {
     if parent === self { return false }
     place.withLock { $0.parent = parent }
@@ -71,7 +73,7 @@ final class GroupReference: @unchecked Sendable {
 
   private func takeParent() -> GroupReference? { place.withLock { $0.parent.take() } }
 
-  /// Whether it is `group` or below. Costs the depth.
+  /// Whether it is `group`, or below it. Costs the depth.
   func isInside(_ group: GroupReference) -> Bool {
     var next: GroupReference? = self
     while let reference = next {

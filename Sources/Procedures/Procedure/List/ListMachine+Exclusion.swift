@@ -1,22 +1,23 @@
 internal import ProcedurePrimitives
 
-/// Members that exclude others: had a slot at hand, and wait in line for the categories that they asked for.
+/// Members that exclude others. An excluded member had a slot available, and waits in line for the
+/// categories that it requested.
 extension ListMachine {
-  /// The member that had to ask has been granted its categories, and is taken.
+  /// Takes the member that requested categories and has been granted them.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
     requireConsistency(
       procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
     return start(.unowned(procedure))
   }
 
-  /// The member that had to ask waits in line.
+  /// Moves the member that requested categories into the line for them.
   mutating func exclude(_ procedure: Procedure) {
     requireConsistency(
       procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
     lines.move(.unowned(procedure), to: .excluded)
   }
 
-  /// An excluded member gets an offer of its categories. False if it has no use for them now.
+  /// Offers an excluded member its categories. False if it cannot use them now.
   mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
     guard member.membership.line == .excluded, lines.request(of: member) === request
@@ -29,14 +30,14 @@ extension ListMachine {
     return true
   }
 
-  /// Whether a ready member is to be given a free slot before an excluded one.
+  /// Whether a ready member gets a free slot before an excluded one.
   private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
     if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
     return lines.isPreceded(member, request)
   }
 
-  /// The list is suspended: members with a granted slot go back to wait for one.
+  /// The list is suspended: members with a granted slot wait for a slot again.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
     while let member = lines.granted.first {
@@ -49,8 +50,8 @@ extension ListMachine {
     return revoked
   }
 
-  /// A cancelled member leaves the line that it waits in: it has no use for a slot. It still has to finish, and
-  /// gives its request up then.
+  /// Removes a cancelled member from the line in which it waits: it needs no slot. It still has to
+  /// finish, and gives up its request then.
   ///
   /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {

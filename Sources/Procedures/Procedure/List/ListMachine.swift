@@ -1,22 +1,22 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The members of one queue, or the children of one group, and which may run next.
+/// The members of one queue, or the children of one group, and the choice of the next one to run.
 ///
-/// It acquires no lock and calls no user code. It is not pure: a member's line and neighbours are
-/// written into the member, and the references that the list owns are counted here.
+/// It acquires no lock and calls no user code. It is not pure: it writes a member's line and
+/// neighbours into the member, and counts the references that the list owns.
 ///
 /// Each member stands in one line (`MemberLines`):
 /// - *waiting*: for dependencies, or for the answer of a condition
-/// - *evaluable*: its conditions are to be evaluated, which takes no slot
-/// - *ready*: for a slot, in the bucket of its priority; members that have stepped aside, and may go on,
-///   come before members that became ready later
-/// - *excluded*: had a slot at hand, and waits in line for its categories
-/// - *granted*: has a slot and its categories, and is to be taken
+/// - *evaluable*: its conditions can be evaluated, which takes no slot
+/// - *ready*: for a slot, in the bucket of its priority; members that have stepped aside, and may
+///   go on, come before members that became ready later
+/// - *excluded*: had a slot available, and waits in line for its categories
+/// - *granted*: has a slot and its categories, and will be taken
 /// - *running*: taken with a slot
 ///
-/// Beside them is a line of *turns*: procedures that have something to do that needs no slot, such
-/// as delivering a cancel, or finishing.
+/// A separate line holds *turns*: procedures with something to do that needs no slot, such as
+/// delivering a cancel, or finishing.
 ///
 /// | event             | effect                                                                   |
 /// |-------------------|--------------------------------------------------------------------------|
@@ -35,13 +35,13 @@ internal import ProcedurePrimitives
 /// | … of a member     | running → waiting / waiting → ready, of the group in the list around it  |
 ///
 /// Invariants:
-/// 1. After each event, if something can be taken then a worker is requested and has not arrived.
-///    So a worker that blocks in user code never keeps others waiting, and a worker may look for
-///    more work, or not, as it likes.
+/// 1. After each event, if something can be taken, a worker is requested and has not arrived. A
+///    worker that blocks in user code therefore never keeps others waiting, and a worker may stop
+///    looking for work at any time.
 /// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
 /// 3. In a cancelled group no child starts.
 struct ListMachine: Sendable {
-  /// Why none starts, though the list has begun.
+  /// Reasons why no member starts although the list has begun.
   private struct Stops: OptionSet, Sendable {
     let rawValue: UInt8
     static let suspended = Stops(rawValue: 1)
@@ -51,14 +51,14 @@ struct ListMachine: Sendable {
 
   enum Taken: Sendable {
     case job(Job)
-    /// The first of the ready ones must be granted this before it is taken, or step aside.
+    /// The first ready member must be granted this before it is taken, or step aside.
     case mustAsk(ExclusionRequest)
   }
 
   private(set) var memberCount = 0
   private var lastAge: UInt32 = 0
   private(set) var isWorkerRequested = false
-  /// Whether none starts any more.
+  /// Whether no member starts any more.
   private(set) var isCancelled = false
   /// Whether the queue refuses procedures that are added.
   private var isClosed = false
@@ -68,18 +68,18 @@ struct ListMachine: Sendable {
   var limit = Int.max
   private var stops: Stops = []
 
-  // For this machine and its extensions only.
+  // Only this machine and its extensions use these.
 
   var lines = MemberLines()
-  /// Those that were added, and are no members yet: as if they stood at the end of the waiting ones
-  /// and of the ready ones of normal priority. Every event but `take` and `retire` needs
-  /// `admitArrivals` before it.
+  /// Procedures that were added and are not members yet. They count as the last of the waiting
+  /// members, and of the ready members of normal priority. Every event but `take` and `retire`
+  /// needs `admitArrivals` before it.
   var arrivals = ArrivalLine()
-  /// Each is owned.
+  /// The list owns a reference to each.
   var turns = Fifo<Member>()
   var phase: ListPhase
   var kept = KeptChildren()
-  /// Whether the group has told its observers of the children that it began with.
+  /// Whether the group has announced its initial children to its observers.
   var isAnnounced = false
 
   init(isGroup: Bool = false) {
@@ -107,12 +107,12 @@ struct ListMachine: Sendable {
     let member = Member.retaining(procedure)
     join(member, line, isKept: true)
     if !isHeld, let request { lines.note(request, of: member) }
-    // The group brings its first children itself.
+    // The group records its initial children itself: `consist(of:)`.
     if isGroup, placement.role != .initialChild { kept.add(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
-  /// Makes it a member, whose reference is owned by the list, or else by the caller.
+  /// Makes it a member. The list owns the reference if `isKept`, otherwise the caller.
   @inline(__always)
   private mutating func join(_ member: Member, _ line: StandingLine, isKept: Bool) {
     lastAge &+= 1
@@ -122,7 +122,7 @@ struct ListMachine: Sendable {
     lines.put(member, line)
   }
 
-  /// Takes over the procedures that have arrived, once none is left of those before.
+  /// Takes over the procedures that have arrived. None of the earlier ones may be left.
   mutating func receive(from newArrivals: borrowing Arrivals) {
     requireConsistency(
       arrivals.isEmpty, "Internal inconsistency: received before the others had left")
@@ -139,7 +139,7 @@ struct ListMachine: Sendable {
     join(member, membership.isReady ? .ready(membership.urgency.priority) : .waiting, isKept: true)
   }
 
-  /// Starts the first that has arrived ready, without a detour over the line of the ready ones.
+  /// Starts the first ready arrival directly, without the line of the ready members.
   @inline(__always)
   private mutating func takeReadyArrival() -> Job? {
     guard lines.slotsInUse < limit, hasReadyArrivals else { return nil }
@@ -154,7 +154,7 @@ struct ListMachine: Sendable {
     return nil
   }
 
-  /// A waiting member has come further. One that has left already is ignored.
+  /// A waiting member has come further. Ignored if it has left already.
   mutating func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
@@ -177,22 +177,23 @@ struct ListMachine: Sendable {
     }
   }
 
-  /// All of a batch are members, or have arrived. Those that have been ready meanwhile are so from here on.
+  /// All procedures of a batch are members, or have arrived. Those that became ready meanwhile may
+  /// start now.
   ///
-  /// - Parameter batch: the members that were added in one call, whatever has become of them since.
+  /// - Parameter batch: the procedures that were added in one call, in any state by now.
   mutating func complete(_ batch: [Procedure]) {
-    // From here on none is in `arrivals`, whose ready ones are counted.
+    // This empties `arrivals`, which counts its ready members.
     admitArrivals()
     for procedure in batch {
       procedure.membership.isInBatch = false
-      // One that has not been received will be, as ready as it is.
+      // A procedure that has not been received will be received as ready as it is.
       guard procedure.membership.isReady, procedure.membership.line == .waiting else { continue }
       lines.move(
         .unowned(procedure), from: .waiting, to: .ready(procedure.membership.urgency.priority))
     }
   }
 
-  /// A member that had come further, but has not started, must wait after all.
+  /// A member that had come further, but has not started, must wait again.
   ///
   /// - Returns: the request or grant that it must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
@@ -204,9 +205,11 @@ struct ListMachine: Sendable {
     return lines.takeRequest(of: member)
   }
 
-  /// A member that has not started has another urgency. Ready, it goes behind those that are ready with that.
+  /// Changes the urgency of a member that has not started. A ready member moves behind those that
+  /// are ready with the new urgency.
   ///
-  /// - Returns: its request, if it has one, whose place in line is that of its priority too.
+  /// - Returns: its request, if it has one and the priority, which decides the place in line, has
+  ///   changed.
   mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
     let line = procedure.membership.line
     guard line != .none, line != .running else { return nil }
@@ -223,9 +226,9 @@ struct ListMachine: Sendable {
     return request
   }
 
-  /// One that has finished leaves. The caller owns a reference to it.
+  /// Removes a member that has finished. The caller owns a reference to it.
   ///
-  /// - Returns: whether that closed the group, and the request that it must give up.
+  /// - Returns: whether that closed the group, and the request that the member must give up.
   mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
     guard member.membership.line != .none else { return (false, nil) }
     lines.remove(member)
@@ -235,23 +238,23 @@ struct ListMachine: Sendable {
     return (count == 0 && phase.becameEmpty(), request)
   }
 
-  /// The worker that started it has nothing to do for it any more, but it may not have left: then the
-  /// list owns the reference from here on.
+  /// The worker that started the member has nothing left to do for it. If the member has not left,
+  /// the list takes over the worker's reference.
   ///
-  /// - Returns: whether it does. Otherwise the worker releases it.
+  /// - Returns: whether it does. Otherwise the worker releases the reference.
   mutating func giveBack(_ member: Member) -> Bool {
     guard member.membership.line != .none, !member.membership.isKept else { return false }
     member.membership.isKept = true
     return true
   }
 
-  /// The queue refuses from here on. All that were added before are members.
+  /// The queue refuses added procedures from now on. All earlier ones are members.
   mutating func close() { isClosed = true }
 
-  /// The queue has barriers from here on. All that were added before are members.
+  /// The queue has barriers from now on. All procedures that were added before are members.
   mutating func holdAdditions() { holdsAdditions = true }
 
-  /// The group was cancelled, or the queue as a whole: none starts from here on.
+  /// The group, or the whole queue, was cancelled: no member starts from now on.
   mutating func cancel() { isCancelled = true }
 
   // MARK: Work
@@ -260,7 +263,7 @@ struct ListMachine: Sendable {
     turns.append(.retaining(procedure))
   }
 
-  /// The next thing to run.
+  /// Takes the next job.
   mutating func take() -> Taken? {
     if let member = turns.popFirst() {
       return .job(Job(member: member, kind: .turn, quality: nil))
@@ -283,7 +286,8 @@ struct ListMachine: Sendable {
     return .job(start(member))
   }
 
-  /// The list's reference goes to the worker; if that has gone to another one already, it gets its own.
+  /// Hands the list's reference to the worker. If another worker has it already, this one gets its
+  /// own.
   @inline(__always)
   mutating func start(_ member: Member) -> Job {
     lines.start(member)
@@ -323,7 +327,7 @@ struct ListMachine: Sendable {
   }
 }
 
-/// How it stops.
+/// Suspension, and a group without its slot.
 extension ListMachine {
   var isSuspended: Bool {
     get { stops.contains(.suspended) }
@@ -335,8 +339,8 @@ extension ListMachine {
 
   /// The group is about to give up its slot.
   ///
-  /// - Returns: false if it has, or if another child than `pause`, which executes, runs or stands in line: that may
-  ///   exclude others inside the group.
+  /// - Returns: false if it has none, or if a child other than the executing `pause` runs or stands
+  ///   in line: it may exclude others inside the group.
   mutating func rest(during pause: Procedure) -> Bool {
     guard pause.isExecuting, pause.membership.line == .running, slotsInUse == 1,
       !lines.hasExcluded
@@ -346,10 +350,10 @@ extension ListMachine {
 
   /// The group has a slot again.
   ///
-  /// - Returns: false if it had one.
+  /// - Returns: false if it already had one.
   mutating func endRest() -> Bool { stops.remove(.resting) != nil }
 
-  /// A group that executes gives up its slot.
+  /// Takes the slot of a group that executes.
   ///
   /// - Returns: the request that it gives up, and will make again.
   mutating func rest(_ group: Procedure) -> ExclusionRequest? {
@@ -359,7 +363,7 @@ extension ListMachine {
     return lines.request(of: member)
   }
 
-  /// It wants one again, if it has given it up.
+  /// A group that has given up its slot wants one again.
   mutating func endRest(of group: Procedure) {
     guard group.membership.line == .waiting else { return }
     lines.move(
@@ -369,7 +373,7 @@ extension ListMachine {
 
 /// How a group uses the list of its children.
 extension ListMachine {
-  /// The children that there were, as long as those are kept that have finished.
+  /// All children so far, while finished ones are kept.
   struct KeptChildren: Sendable {
     fileprivate(set) var all: [Procedure] = []
     fileprivate(set) var isKept = true
@@ -379,7 +383,7 @@ extension ListMachine {
     }
   }
 
-  /// Those that there were, and are kept.
+  /// The children so far, without finished ones unless those are kept.
   var children: [Procedure] {
     mutating get {
       if keepsFinishedChildren { return kept.all }
@@ -391,14 +395,14 @@ extension ListMachine {
   /// Whether `children` has finished ones.
   var keepsFinishedChildren: Bool { kept.isKept }
 
-  /// The group is made of these, which were inserted. User code of one of them, in a turn that it had before the
-  /// others were, may have added more.
+  /// The group consists of these children, which were inserted. User code of one of them, in a turn
+  /// before the others were inserted, may have added more.
   mutating func consist(of children: [Procedure]) {
     guard keepsFinishedChildren else { return }
     kept.all = kept.all.isEmpty ? children : children + kept.all
   }
 
-  /// - Returns: the forgotten children, to be released when nothing is locked.
+  /// - Returns: the forgotten children, which the caller releases when it holds no lock.
   mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
     guard keeps != keepsFinishedChildren else { return [] }
     let forgotten = kept.all
@@ -406,25 +410,25 @@ extension ListMachine {
     return forgotten
   }
 
-  /// The group announces the children that there are; a caller that adds one later announces it.
+  /// The group announces its present children; a caller that adds a later child announces it.
   mutating func announce() { isAnnounced = true }
 
   /// The group executes: children may start.
   mutating func begin() { phase.begin() }
 
-  /// The group has executed, or never will. True if it had no children left, and is closed.
+  /// The group has executed, or never will. True if it had no children left, and is closed now.
   mutating func settle() -> Bool {
     phase.settle()
     return count == 0 && phase.becameEmpty()
   }
 
-  /// The rest in the list of a group that goes away: members, and procedures whose turns are due.
+  /// The remains of the list of a deallocated group: members, and procedures whose turns are due.
   typealias Remains = (unfinished: [Procedure], finished: [Procedure], awaitingTurn: [Procedure])
 
-  /// The group goes away: its members, if it never ran, belong to no list now, and turns that have
+  /// The group is deallocated. If it never ran, its members belong to no list now. Turns that have
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
-    // As mostly: the group has ended, and this goes with it.
+    // The usual case: the group has ended.
     if phase == .closed, turns.isEmpty {
       let finished = kept.all
       kept = KeptChildren()
@@ -455,15 +459,14 @@ extension ListMachine {
   /// Whether a ready member could be taken.
   var hasRoom: Bool { isOpen && slotsInUse < limit }
 
-  /// Whether an procedure has arrived that is no member yet.
+  /// Whether a procedure has arrived that is not a member yet.
   var hasArrivals: Bool { !arrivals.isEmpty }
 
-  /// Whether one of them waits for nothing but a slot.
+  /// Whether one of them waits only for a slot.
   var hasReadyArrivals: Bool { arrivals.readyCount > 0 }
 
-  /// Whether there are members that wait for others, and nothing that a worker could do about it. Not those of a
-  /// group that has not begun: it stands in another list, and waits there. Not members that wait for nothing but
-  /// the end of a suspension.
+  /// Whether members wait that no worker can help. False for a group that has not begun, since it
+  /// waits in another list itself, and for members that wait only for the end of a suspension.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
     (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
@@ -474,7 +477,7 @@ extension ListMachine {
     lines.hasWaiting || arrivals.count > arrivals.readyCount
   }
 
-  /// In the order in which they were added. O(n log n) at most.
+  /// The members, in the order in which they were added. O(n log n) at most.
   var procedures: [Procedure] {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
@@ -485,16 +488,17 @@ extension ListMachine {
     return members.map(\.procedure)
   }
 
-  /// In no order, arrivals included.
+  /// Visits members and arrivals, in no order.
   func forEach(_ body: (Procedure) -> Void) {
     lines.forEach { $0.with(body) }
     arrivals.forEach { $0.with(body) }
   }
 }
 
-/// How far the group has come whose children a list holds. Pure. The list of a queue is always *running*.
+/// The progress of the group whose children a list holds. Pure. The list of a queue is always
+/// *running*.
 ///
-/// Events and phases; – changes nothing, ✕ is an inconsistency and traps:
+/// Events and phases: – changes nothing; ✕ is an inconsistency and traps.
 ///
 /// | event       | held       | running    | settling | closed |
 /// |-------------|------------|------------|----------|--------|
@@ -508,7 +512,7 @@ enum ListPhase: UInt8, Sendable, CaseIterable {
   case running
   /// A group that has executed, or was cancelled before: it closes when no member is left.
   case settling
-  /// The end of the group: no child is accepted any more.
+  /// The group has ended: no child is accepted any more.
   case closed
 
   /// The group executes: children may start.
@@ -537,25 +541,27 @@ enum ListPhase: UInt8, Sendable, CaseIterable {
   var letsStart: Bool { @inline(__always) get { self == .running || self == .settling } }
 }
 
-/// Why a member of a list that is ready has not been started. The number is its place among the times of a list.
+/// Why a ready member of a list has not been started. The raw value is its index among the times of
+/// a list.
 enum Hindrance: Int, Sendable {
   /// Its group has not begun to execute, or has given up its slot.
   case group
   case suspension
   /// All slots are in use.
   case slot
-  /// A slot is free, and a worker has not come yet.
+  /// A slot is free, and no worker has come yet.
   case worker
 }
 
 /// A number for each hindrance.
 ///
-/// Four numbers, and not a vector: that would have to lie at a multiple of 32 bytes, which memory of the heap does not.
+/// It has four scalars instead of a vector, which would need an alignment of 32 bytes: more than
+/// heap memory has.
 struct ForEachHindrance<Value: SIMDScalar & Sendable>: Sendable
 where Value: ExpressibleByIntegerLiteral {
   private var values: (Value, Value, Value, Value) = (0, 0, 0, 0)
 
-  /// By the number of the hindrance.
+  /// Indexed by the raw value of the hindrance.
   var lanes: SIMD4<Value> {
     @inline(__always) get { SIMD4(values.0, values.1, values.2, values.3) }
     @inline(__always) set { values = (newValue[0], newValue[1], newValue[2], newValue[3]) }
@@ -563,7 +569,7 @@ where Value: ExpressibleByIntegerLiteral {
 }
 
 extension ListMachine {
-  /// Why ready members are not started, now.
+  /// Why ready members are not started at the moment.
   var hindrance: Hindrance {
     @inline(__always) get {
       if phase == .held || isResting { return .group }
@@ -573,25 +579,24 @@ extension ListMachine {
   }
 }
 
-/// A job for a worker.
 struct Job: Sendable {
-  /// The reference is the worker's, until it gives it back, or releases it.
+  /// The worker owns the reference until it gives it back or releases it.
   let member: Member
   let kind: JobKind
-  /// Nil for that of the worker.
+  /// Nil for the worker's quality.
   let quality: DispatchQoS.QoSClass?
 
-  /// A turn that is held for the caller.
+  /// A turn that the caller holds.
   static func turn(of procedure: Procedure) -> Job {
     Job(member: .retaining(procedure), kind: .turn, quality: nil)
   }
 }
 
 enum JobKind: Sendable, Equatable {
-  /// It has something to do.
+  /// Run its turn.
   case turn
-  /// Its conditions are to be evaluated, if it is still at that attempt.
+  /// Evaluate its conditions, if the attempt is still current.
   case evaluate(UInt32)
-  /// It has a slot now, if it is still at that attempt.
+  /// It has a slot, if the attempt is still current.
   case start(UInt32)
 }

@@ -4,17 +4,17 @@ internal import ProcedurePrimitives
   internal import Synchronization
 #endif
 
-/// As what an procedure is added.
+/// The role of an added procedure.
 enum MemberRole: Sendable {
   case member
-  /// One of a group's first children.
+  /// An initial child of a group.
   case initialChild
-  /// Another member needs it: a closed list accepts it too, and it is not held back.
+  /// Another member needs it: even a closed queue accepts it, and barriers do not hold it back.
   case prerequisite
-  /// Others may be held back because of it.
+  /// It may hold others back.
   case barrier
 
-  /// Whether the barriers of the queue, if it has some, treat it otherwise than most.
+  /// Whether the queue's barriers treat it differently from most procedures.
   var isSpecialToBarriers: Bool {
     switch self {
     case .member, .initialChild: false
@@ -23,17 +23,17 @@ enum MemberRole: Sendable {
   }
 }
 
-/// Properties of an procedure, fixed when it is added.
+/// The properties of a procedure at the time when it is added.
 struct Placement: Sendable {
   let urgency: Urgency
   let readiness: Readiness
-  /// The attempt in which it has come that far.
+  /// The attempt in which it reached that readiness.
   var attempt: UInt32 = 0
   var role = MemberRole.member
-  /// Whether it is added together with others, and starts when all are members.
+  /// Whether it is added together with others, and starts only when all are members.
   var isInBatch = false
 
-  /// Whether nothing changes if it joins a line of its own, and that one's members all join later.
+  /// Whether it may be queued without the lock.
   var mayArriveLate: Bool {
     switch readiness {
     case .waiting: true
@@ -42,7 +42,7 @@ struct Placement: Sendable {
     }
   }
 
-  /// Notes it in the procedure, which is in no list yet.
+  /// Writes the properties into the procedure, which is in no list yet.
   @inline(__always)
   func note(in procedure: Procedure) {
     var membership = Membership()
@@ -56,27 +56,27 @@ struct Placement: Sendable {
 
 /// The fate of an added procedure.
 enum Insertion: Sendable, Equatable {
-  /// By itself, or later together with all others there are: when the list begins.
+  /// If `isAnnounced`, the caller announces it; otherwise its group does, when it executes.
   case accepted(isAnnounced: Bool)
-  /// It waits until it is allowed to go on.
+  /// It waits until the queue's barriers let it go on.
   case held
   /// The list has closed.
   case refused
 }
 
-/// How far a member has come that has not started.
+/// The readiness of a member that has not started.
 enum Readiness: Sendable, Equatable {
   /// It still waits, or nothing has changed.
   case waiting
-  /// Its conditions can be evaluated, once a worker has time.
+  /// Its conditions can be evaluated, once a worker is available.
   case evaluate
-  /// Nothing but a slot and its categories is missing.
+  /// Only a slot and its categories are missing.
   case start
 }
 
-/// How a member stands in its list.
+/// The state of a member in its list.
 struct Membership: Sendable {
-  /// The attempt in which it has come as far as it is.
+  /// The attempt in which it reached its readiness.
   var attempt: UInt32 = 0
   private var bits = Self.listBits
   var urgency = Urgency()
@@ -87,52 +87,53 @@ struct Membership: Sendable {
   private static let kept: UInt8 = 1 << 6
   private static let inBatch: UInt8 = 1 << 7
 
-  /// The line that it stands in; `none` of an procedure that is no member.
+  /// The line in which it stands; `none` for a procedure that is no member.
   var line: StandingLine {
     get { StandingLine(index: bits & Self.listBits) }
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 
-  /// For an arrival, or a member in a batch: whether it waits for nothing but a slot. In a batch it also waits for
-  /// the others.
+  /// For an arrival, or a member in a batch: whether it waits only for a slot. A batch member also
+  /// waits for the rest of the batch.
   var isReady: Bool {
     get { bits & (Self.ready | Self.inBatch) == Self.ready }
     set { bits = newValue ? bits | Self.ready : bits & ~Self.ready }
   }
 
-  /// Whether others that are added in the same call may be no members yet: it waits for them, whatever else.
+  /// Whether others that are added in the same call may not be members yet: it waits for them in
+  /// any case.
   var isInBatch: Bool {
     get { bits & Self.inBatch != 0 }
     set { bits = newValue ? bits | Self.inBatch : bits & ~Self.inBatch }
   }
 
-  /// Whether it asks, or asked, for something that it excludes others from.
+  /// Whether it requests, or requested, something that excludes others.
   var isExclusive: Bool {
     get { bits & Self.exclusive != 0 }
     set { bits = newValue ? bits | Self.exclusive : bits & ~Self.exclusive }
   }
 
-  /// Whether its list owns a reference to it. Not while the worker that starts it has taken that over.
+  /// Whether its list owns a reference to it. The worker that starts it takes that reference over.
   var isKept: Bool {
     get { bits & Self.kept != 0 }
     set { bits = newValue ? bits | Self.kept : bits & ~Self.kept }
   }
 }
 
-/// The neighbours of a member in the line that it stands in: the bits of each, 0 if there is none.
+/// The neighbours of a member in its line: the bits of each, or 0.
 struct MemberLinks: Sendable {
   fileprivate var next: UInt = 0
   fileprivate var previous: UInt = 0
 }
 
-/// A reference to an procedure that is counted by hand, so that handing it on costs nothing.
+/// A manually counted reference to a procedure, so that handing it on costs nothing.
 ///
-/// One reference is owned at a time on behalf of a member: by the arrivals, then by its list, and by the
-/// worker that starts it, until that has finished it or gives it back.
+/// One reference is owned at a time on behalf of a member: by the arrivals, then by its list, then
+/// by the worker that starts it, until the procedure has finished or the worker gives it back.
 @safe struct Member: Sendable, Equatable {
   private let reference: Unmanaged<Procedure>
 
-  /// A reference that is owned by the caller.
+  /// A reference that the caller owns.
   @inline(__always)
   static func retaining(_ procedure: Procedure) -> Member {
     schedulingPoint()
@@ -142,13 +143,13 @@ struct MemberLinks: Sendable {
     return unsafe Member(reference: .passRetained(procedure))
   }
 
-  /// A reference to a member that is owned elsewhere.
+  /// A reference to a member that has an owner elsewhere.
   @inline(__always)
   static func unowned(_ procedure: Procedure) -> Member {
     unsafe Member(reference: .passUnretained(procedure))
   }
 
-  /// From what `bits` was.
+  /// Restores a reference from its `bits`.
   @inline(__always)
   init?(bits: UInt) {
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
@@ -160,23 +161,24 @@ struct MemberLinks: Sendable {
     unsafe self.reference = reference
   }
 
-  /// The address, whose lowest four bits are zero.
+  /// The address; its lowest four bits are zero.
   var bits: UInt { @inline(__always) get { UInt(bitPattern: unsafe reference.toOpaque()) } }
 
   var id: ObjectIdentifier { with { ObjectIdentifier($0) } }
 
-  /// A counted reference like any other.
+  /// A reference that is counted automatically.
   var procedure: Procedure { unsafe reference.takeUnretainedValue() }
 
-  /// Whether nothing refers to it, however weakly, but its list. Called under the list's lock.
+  /// Whether only its list refers to it, weak references included. Called under the list's lock.
   var isReferencedByListOnly: Bool {
     guard membership.isKept, isOwnedOnce else { return false }
     return with { _getWeakRetainCount($0) == 1 && _getUnownedRetainCount($0) == 1 }
   }
 
-  /// Whether the reference that is owned, here or by the list whose lock is held, is the only one.
+  /// Whether the owned reference is the only one. Its owner is the caller, or the list whose lock
+  /// is held.
   ///
-  /// The reference stays the same from one end of this to the other: it is only lent, to something that can be asked.
+  /// The reference stays the same throughout: a variable borrows it, so that it can be examined.
   var isOwnedOnce: Bool {
     var procedure = unsafe reference.takeRetainedValue()
     let isOnly = isKnownUniquelyReferenced(&procedure)
@@ -198,9 +200,9 @@ struct MemberLinks: Sendable {
     _ = unsafe reference.retain()
   }
 
-  /// Gives the reference up that is owned. Not under a lock, if it may be the last.
+  /// Gives up the owned reference. No lock may be held if it may be the last one.
   ///
-  /// Not inlined: beside other releases the optimizer would count it once more.
+  /// Not inlined: next to other releases the optimizer would count it once more.
   @inline(never)
   func release() {
     schedulingPoint()
@@ -232,13 +234,14 @@ struct MemberLinks: Sendable {
     @inline(__always) nonmutating set { with { $0.age = newValue } }
   }
 
-  /// Whether it became a member before `other`. It may be older by two thousand million members.
+  /// Whether it became a member before `other`. Correct for up to two thousand million members
+  /// between.
   func isOlder(than other: Member) -> Bool { Int32(bitPattern: age &- other.age) < 0 }
 }
 
 #if MODEL || CHAOS
-  /// The references of a procedure that are counted by hand, counted once more: one that is given up before it was taken
-  /// is found at once, whoever else keeps the procedure.
+  /// Counts the manually counted references of a procedure a second time: a reference that is given
+  /// up before it was taken is found at once, even if other references keep the procedure alive.
   struct MemberReferences: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
 
@@ -252,7 +255,7 @@ struct MemberLinks: Sendable {
   }
 #endif
 
-/// Members in a row, linked through themselves: joining and leaving anywhere is O(1).
+/// A list of members, linked through themselves: joining and leaving anywhere is O(1).
 struct MemberLine: Sendable {
   private(set) var first: Member?
   private var last: Member?
@@ -267,7 +270,7 @@ struct MemberLine: Sendable {
     last = member
   }
 
-  /// Takes out a member, which must be in this line.
+  /// Removes a member, which must be in this line.
   @inline(__always)
   mutating func remove(_ member: Member) {
     let (previous, next) = (member.previous, member.next)
@@ -275,7 +278,7 @@ struct MemberLine: Sendable {
     if let next { next.previous = previous } else { last = previous }
   }
 
-  /// Calls with the first ones, at most that many.
+  /// Calls `body` with the first members, at most `limit`.
   func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
     var current = first
     for _ in 0..<limit {

@@ -1,13 +1,13 @@
 internal import ProcedurePrimitives
 
-/// In which line each member of a list stands, which have a slot, and what members ask for beside it.
+/// The line of each member of a list, the slots in use, and the members' exclusion requests.
 ///
-/// Ready members stand in a bucket for each priority: first members that have stepped aside and may go
-/// on, in the order in which they were first taken, then members that became ready later.
+/// Ready members stand in a bucket for each priority: first members that have stepped aside and may
+/// go on, in the order in which they were first taken, then members that became ready later.
 ///
 /// Invariant: `slotsInUse` is the number of granted and running members.
 struct MemberLines: Sendable {
-  /// One that has come back, and waits for a slot again.
+  /// A member that has been taken before, and waits for a slot again.
   private struct Returned: Ticketed, Sendable {
     let member: Member
     let request: ExclusionRequest
@@ -23,15 +23,15 @@ struct MemberLines: Sendable {
   private var waiting = MemberLine()
   private var excluded = MemberLine()
   private var running = MemberLine()
-  /// Those of normal priority that are ready for the first time: the bucket that nearly all stand in.
+  /// Members of normal priority that are ready for the first time: nearly all ready members.
   private var normal = MemberLine()
-  /// The other buckets of ready members, by priority; for each, first the members that are ready for the first time.
-  /// None until one is needed.
+  /// The other buckets of ready members, by priority; for each priority, first the members that are
+  /// ready for the first time. Empty until one is needed.
   private var buckets: ContiguousArray<MemberLine> = []
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
-  /// Those that have returned, by priority, in the order in which they were first taken. That is before
-  /// all that are ready for the first time: the others were behind them.
+  /// Members that have returned, by priority, in the order in which they were first taken. They
+  /// come before all members that are ready for the first time, which were behind them.
   private var returned: ContiguousArray<TicketHeap<Returned>> = []
   /// The requests of the members that are `isExclusive`.
   private var requests: [ObjectIdentifier: ExclusionRequest] = [:]
@@ -39,7 +39,7 @@ struct MemberLines: Sendable {
 
   // MARK: Joining and leaving
 
-  /// A member joins that stands nowhere.
+  /// Adds a member that stands in no line.
   @inline(__always)
   mutating func put(_ member: Member, _ line: StandingLine) {
     if line.hasSlot { slotsInUse += 1 }
@@ -57,7 +57,7 @@ struct MemberLines: Sendable {
     }
   }
 
-  /// A member leaves for good. The caller takes its request afterwards.
+  /// Removes a member for good. The caller takes its request afterwards.
   @inline(__always)
   mutating func remove(_ member: Member) {
     take(member, outOf: member.membership.line)
@@ -68,7 +68,7 @@ struct MemberLines: Sendable {
     move(member, from: member.membership.line, to: target)
   }
 
-  /// Where it is known in which line the member stands: without looking that up.
+  /// Moves a member whose present line the caller knows.
   @inline(__always)
   mutating func move(
     _ member: Member, from line: StandingLine, to target: StandingLine
@@ -77,7 +77,7 @@ struct MemberLines: Sendable {
     put(member, target)
   }
 
-  /// A member starts that is ready, or was granted its categories.
+  /// Starts a member that is ready, or was granted its categories.
   @inline(__always)
   mutating func start(_ member: Member) {
     let line = member.membership.line
@@ -122,7 +122,7 @@ struct MemberLines: Sendable {
     if buckets[line.bucket].isEmpty { readyBuckets &= ~line.readyBit }
   }
 
-  // MARK: What they ask for
+  // MARK: Requests
 
   mutating func note(_ request: ExclusionRequest, of member: Member) {
     member.membership.isExclusive = true
@@ -141,7 +141,7 @@ struct MemberLines: Sendable {
     member.membership.isExclusive ? requests[member.id] : nil
   }
 
-  /// An excluded, or granted, member goes back to where it stood among the ready ones.
+  /// Moves an excluded or granted member back to its place among the ready ones.
   mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
     let line = StandingLine.returned(member.membership.urgency.priority)
     move(member, to: line)
@@ -159,18 +159,17 @@ struct MemberLines: Sendable {
     returned[index].remove(Returned(member: member, request: request))
   }
 
-  // MARK: Looking
+  // MARK: Queries
 
   /// Whether a member waits for others: for its dependencies, or for procedures that exclude it.
   var hasWaiting: Bool { !waiting.isEmpty || hasExcluded }
 
-  /// Whether a member stands in line for what others exclude it from.
+  /// Whether a member stands in line for categories.
   var hasExcluded: Bool { !excluded.isEmpty }
 
-  /// Whether a member is ready.
   var hasReady: Bool { @inline(__always) get { readyBuckets != 0 } }
 
-  /// Whether a member is ready that is at least so urgent.
+  /// Whether a ready member has at least this priority.
   @inline(__always)
   func hasReady(atLeast priority: ProcedurePriority) -> Bool {
     readyBuckets >= StandingLine.ready(priority).readyBit
@@ -187,7 +186,7 @@ struct MemberLines: Sendable {
     }
   }
 
-  /// Whether a ready member is to be given a free slot before an excluded one.
+  /// Whether a ready member gets a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     let line = StandingLine.returned(member.membership.urgency.priority)
     if readyBuckets >= line.readyBit << 1 { return true }
@@ -206,7 +205,7 @@ struct MemberLines: Sendable {
     for line in buckets { line.forEach(body) }
   }
 
-  /// The first members of each line, which have stood there longest.
+  /// Visits the first members of each line, at most `limit`: those have stood there longest.
   func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
     for line in [running, granted, excluded, evaluable, waiting, normal] {
       line.forEach(ofFirst: limit, body)
@@ -215,7 +214,6 @@ struct MemberLines: Sendable {
   }
 }
 
-/// The line in which a member stands.
 struct StandingLine: Equatable, Sendable {
   let index: UInt8
 
@@ -230,7 +228,7 @@ struct StandingLine: Equatable, Sendable {
     StandingLine(index: 5 + 2 * priority.rawValue)
   }
 
-  /// Members that are ready for the second time, taken in the order of `returned`.
+  /// Members that are ready again, taken in the order of `returned`.
   static func returned(_ priority: ProcedurePriority) -> StandingLine {
     StandingLine(index: 6 + 2 * priority.rawValue)
   }
@@ -243,12 +241,12 @@ struct StandingLine: Equatable, Sendable {
 
   var hasSlot: Bool { self == .granted || self == .running }
 
-  /// The place in `returned`, if it is such a line.
+  /// The index in `returned`, if it is such a line.
   fileprivate var returnedIndex: Int? {
     index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
   }
 
-  /// The place in `buckets`, if it is one of those.
+  /// The index in `buckets`, if it is a bucket.
   fileprivate var bucket: Int { Int(index) - 5 }
 
   fileprivate var readyBit: UInt16 {

@@ -1,8 +1,9 @@
 internal import ProcedurePrimitives
 
-/// The exclusions of members.
+/// The exclusion requests of members.
 extension ProcedureList {
-  /// Grants the first ready member the categories that it asks for with its slot, or it steps aside.
+  /// Grants the first ready member the categories that it requests with its slot; otherwise it
+  /// steps aside.
   @inline(never)
   func ask(
     _ request: ExclusionRequest, _ storage: inout Storage
@@ -17,14 +18,15 @@ extension ProcedureList {
     return storage.machine.takeGranted(request.procedure)
   }
 
-  /// Grants freed categories to members of this list that have a slot for them, in the same step.
+  /// Grants freed categories to members of this list that have a slot for them, in the same
+  /// critical section.
   ///
-  /// - Returns: offers to procedures of other lists.
+  /// - Returns: offers for procedures of other lists.
   func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {
     var open = offers
     var foreign: [ExclusionRequest] = []
     var next = 0
-    // In their order: there may be a slot for the first of them only.
+    // The order counts: there may be a slot only for the first of them.
     while next < open.count {
       let offer = open[next]
       next += 1
@@ -40,7 +42,7 @@ extension ProcedureList {
     return foreign
   }
 
-  /// Brings offers to the lists that they are for. Called with no lock held.
+  /// Passes each offer on to its list. Called with no lock held.
   static func pass(on offers: [ExclusionRequest]) {
     var open = offers
     var next = 0

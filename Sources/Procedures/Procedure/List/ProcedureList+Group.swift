@@ -1,14 +1,15 @@
 internal import ProcedurePrimitives
 
-/// The requests of a group, or of a queue as a whole, to the list of its members.
+/// The requests of a group, or of a whole queue, to the list of its members.
 extension ProcedureList {
-  /// The group is made of these children, which can arrive as in the list of a queue: it refuses none of them.
+  /// Makes these the children of the group. They can arrive as in the list of a queue: none is
+  /// refused.
   ///
-  /// Mostly no other thread knows of the list yet. But one of them that is cancelled has its turns, and with them
-  /// user code that may find the group.
+  /// Usually no other thread knows the list yet. But a cancelled child has turns, and their user
+  /// code may find the group.
   func consist(of children: [Procedure]) {
     children.forEachUncounted { $0.enqueue(in: self, as: .initialChild) }
-    // From here on it may refuse some.
+    // From now on it may refuse some.
     arrivals.close()
     let followUp = lockedAsArrived { storage in
       storage.machine.consist(of: children)
@@ -33,7 +34,7 @@ extension ProcedureList {
       : ProcedureError(.groupFinished, of: group?.name ?? "")
   }
 
-  /// From here on, added procedures wait for the barriers of the queue.
+  /// From now on, added procedures wait for the barriers of the queue.
   ///
   /// - Returns: all procedures that were added before.
   func holdAdditions() -> [Procedure] {
@@ -44,14 +45,15 @@ extension ProcedureList {
     }
   }
 
-  /// The queue refuses from here on.
+  /// The queue refuses added procedures from now on.
   func close() {
-    // A caller that adds after this asks the machine, which by then has all that arrived before.
+    // A later caller asks the machine, which has received all earlier arrivals by then.
     arrivals.close()
     locked { $0.machine.close() }
   }
 
-  /// The queue that the group is on is known, if its own list is on one: children run there, from here on.
+  /// The queue that the group is on is known, if its own list is on one: from now on children run
+  /// there.
   ///
   /// Iterative: groups may be nested thousands deep.
   func adoptEverywhere(_ context: SchedulingContext) {
@@ -63,10 +65,11 @@ extension ProcedureList {
     }
   }
 
-  /// - Returns: the lists of groups among the children, which are to adopt it as well.
+  /// - Returns: the lists of groups among the children, which must adopt it as well.
   private func adopt(_ context: SchedulingContext) -> [ProcedureList] {
-    // A child that is added after this asks under the lock, and finds the context. The group may still be being made, and
-    // user code in the turn of a cancelled child have added it to a queue.
+    // A caller that adds a child after this asks under the lock, and finds the context. The group
+    // may still be under construction: user code in the turn of a cancelled child may have added it
+    // to a queue.
     if arrivals.isOpen { arrivals.close() }
     let lists: [ProcedureList] = lockedAsArrived { storage in
       if isOnQueue { return [] }
@@ -80,7 +83,7 @@ extension ProcedureList {
 
   /// The group is about to execute.
   ///
-  /// - Returns: the children so far. Later ones are announced when they are added.
+  /// - Returns: the present children. Later ones are announced when they are added.
   func announce() -> [Procedure] {
     lockedAsArrived { storage in
       storage.machine.announce()
@@ -90,10 +93,10 @@ extension ProcedureList {
 
   /// The group executes: children may start.
   ///
-  /// - Parameter leavesWorker: whether the caller sees to a worker, if that is all that is needed.
-  /// - Returns: whether it is, and the caller does.
+  /// - Parameter leavesWorker: whether the caller provides the worker, if only that is needed.
+  /// - Returns: whether only that is needed, and the caller must provide it.
   func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
-    // It has started, so it holds its categories, as do the groups around it.
+    // It has started, so it holds its categories, and so do the groups around it.
     let (request, list) = group.peek { ($0.requirements?.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
     let followUp = lockedAsArrived { storage in
@@ -106,7 +109,7 @@ extension ProcedureList {
     return false
   }
 
-  /// That of the innermost group around its members that excludes others.
+  /// The request of the innermost group around its members that excludes others.
   private var exclusionAround: ExclusionRequest? {
     owner == nil ? nil : locked { $0.exclusionAround }
   }
@@ -115,7 +118,7 @@ extension ProcedureList {
   func settle() -> Bool {
     let (isClosed, around) = lockedAsArrived { storage in
       let isClosed = storage.machine.settle()
-      // It keeps the group, which keeps this.
+      // The request keeps the group alive, which keeps this list.
       return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
     }
     _ = around
@@ -126,14 +129,16 @@ extension ProcedureList {
   enum Cancelled: Sendable {
     /// They may not be marked yet.
     case members([Procedure])
-    /// An earlier walk marks them, and all that are added.
+    /// An earlier walk marks them, and all members that are added later.
     case walkedBy(FollowerWalk)
   }
 
-  /// The group reads cancelled in a moment: no child starts from here on, and each that is added is cancelled.
+  /// The group is about to read cancelled: from now on no child starts, and each added child is
+  /// cancelled.
   ///
-  /// Called under the group's lock, in the critical section that sets its flag; for a group that is added to a cancelled
-  /// one also under the lock of the list around it. A walk that marks the children follows.
+  /// Called under the group's lock, in the critical section that sets its flag; for a group that is
+  /// added to a cancelled group, also under the lock of the list around it. A walk that marks the
+  /// children follows.
   func close(by cancel: TreeCancel) {
     arrivals.close()
     storage.withLock { storage in
@@ -142,17 +147,18 @@ extension ProcedureList {
     }
   }
 
-  /// Marks the group, or queue, as cancelled, and has the walk of `cancel` mark the members.
+  /// Marks the group, or queue, as cancelled. The walk of `cancel` marks the members.
   func cancel(_ cancel: TreeCancel) -> Cancelled {
     arrivals.close()
     return locked { storage in
-      // 1. The walk that has closed the list has come to it, or will; unless this is that walk, and comes now.
+      // 1. The walk that closed the list has visited it, or will, unless this is the same walk, and
+      //    it comes now.
       if let earlier = storage.treeCancel, storage.isWalked || earlier !== cancel,
         earlier.meet(cancel), storage.isWalked || earlier.walk != cancel.walk
       {
         return .walkedBy(earlier.walk)
       }
-      // 2. Usually it has not: this one does.
+      // 2. Usually no walk has come: this walk marks the members.
       storage.machine.cancel()
       if storage.treeCancel == nil { storage.treeCancel = cancel }
       storage.isWalked = true
@@ -160,10 +166,12 @@ extension ProcedureList {
     }
   }
 
-  /// Runs `body` under the lock, with each child that was added in the machine: as a member, or as one that has arrived.
+  /// Runs `body` under the lock, with each added child in the machine: as a member, or as an
+  /// arrival.
   ///
-  /// For what visits children, or asks whether there are any. A child that was cancelled may have had a turn while the
-  /// group was being made: then some have been received before the others arrived, and are received first.
+  /// For code that visits children, or asks whether there are any. A cancelled child may have had a
+  /// turn while the group was under construction: then some children were received before the
+  /// others arrived, and become members first.
   private func lockedAsArrived<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
       receiveAll(&storage)
@@ -175,10 +183,10 @@ extension ProcedureList {
 }
 
 extension [Procedure] {
-  /// Those of a sequence.
+  /// The elements of a sequence.
   ///
-  /// By an array: a generic iterator makes, and gives back, a block of memory for each element. And not by a cast of
-  /// it, which would be a dynamic one for each.
+  /// They are copied into an array first: a generic iterator allocates and frees memory for each
+  /// element. A cast of the array would be a dynamic cast of each element.
   init<Procedures: Sequence>(listing procedures: Procedures) where Procedures.Element: Procedure {
     if Procedures.self == [Procedure].self, let procedures = procedures as? [Procedure] {
       self = procedures
@@ -189,7 +197,8 @@ extension [Procedure] {
     }
   }
 
-  /// Calls with each element, without counting a reference to it as a loop does: the array keeps them.
+  /// Calls `body` with each element, without the retain that a loop makes: the array keeps the
+  /// elements.
   func forEachUncounted(_ body: (Procedure) -> Void) {
     unsafe withUnsafeBufferPointer { elements in
       unsafe elements.withMemoryRebound(to: Unmanaged<Procedure>.self) { references in

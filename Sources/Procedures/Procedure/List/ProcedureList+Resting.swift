@@ -1,26 +1,27 @@
 internal import ProcedurePrimitives
 
-/// A group that gives up its slot, and its categories, while it waits for nothing but time.
+/// A group gives up its slot and its categories while it waits only for time.
 ///
-/// Its list has it among those that wait, then among those that are ready, although it executes; and no child of its own
-/// starts meanwhile:
+/// Its list has it among the waiting members, then among the ready ones, although it executes. No
+/// child of its own starts meanwhile:
 ///
 /// ```
 /// has its slot ── rest ──▶ waits for time ── endRest ──▶ ready, or excluded ── a worker: goOn ──▶ has its slot
 /// ```
 ///
-/// Cancelled anywhere on the way, it does not go on, but ends.
+/// If it is cancelled on the way, it does not go on, but finishes.
 ///
-/// Both lists change under the lock of the group, one after the other: so each step sees them as the last one left them.
+/// Both lists change under the group's lock, one after the other, so each step finds them as the
+/// previous step left them.
 extension Procedure {
-  /// Gives up the slot when `last` has left and `pause` executes, and wants it again when that has finished. If other
-  /// children run, or stand in line, it keeps it.
+  /// Gives up the slot when `last` has left and `pause` executes, and wants it again when `pause`
+  /// has finished. Keeps it if other children run, or stand in line.
   ///
   /// - Parameters:
   ///   - pause: a child that has not started.
   ///   - last: a child that is about to finish.
   final func rest(during pause: Procedure, after last: Procedure) {
-    // The later of the two does it.
+    // The later of the two events gives up the slot.
     pause.addDidExecuteBlockObserver { [weak self] pause in self?.rest(during: pause) }
     last.withCore { core in
       core.attachments.with(FinishWaiters.self) { waiters in
@@ -70,7 +71,7 @@ extension ProcedureList {
     locked { storage in
       let offers = storage.machine.rest(group).map { request in
         ExclusionTable.shared.withLock { table in
-          // When it comes back, it is behind those that are there by then.
+          // When it comes back, it stands behind the requests that are there by then.
           defer { request.forgetAge() }
           return table.leave(request)
         }

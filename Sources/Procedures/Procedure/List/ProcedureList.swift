@@ -3,54 +3,57 @@ internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, behind one lock.
 ///
-/// Each critical section returns a `FollowUp`, the work for the time after all locks: usually a worker to ask for. A
-/// worker (`Worker`) takes the next job.
+/// Each critical section returns a `FollowUp`, the work to do after all locks: usually to request a
+/// worker. A worker (`Worker`) takes the next job.
 ///
-/// A list that is on no queue has no workers: of its members only turns run, each in a block of its own. The children of
-/// a group are on a queue once the group is, and stay there.
+/// A list that is on no queue has no workers. It runs only turns, one block each. The children of a
+/// group are on a queue once the group is, and stay there.
 ///
-/// A member does not own its list. The list of a queue is owned by the queue; released by that with members
-/// left, it owns itself until the last one has left. The list of a group lives as long as the group, which its
-/// own list owns. A worker owns the list that it runs.
+/// A member does not own its list. The queue owns its list; if the queue is released while members
+/// are left, the list owns itself until the last one has left. The list of a group lives as long as
+/// the group, which the list around it owns. A worker owns the list that it runs.
 ///
 /// Invariants:
-/// 1. Lock order: a procedure's lock, the barriers' of its queue, its list's, the exclusion
-///    table's. Never two procedures', nor two lists' but for that of a group inside that of the list around it.
-/// 2. Where a member is (waiting, ready, running) changes in the same critical section of the
-///    procedure as the reason for it; only a start may be under way.
+/// 1. Lock order: a procedure's lock, the lock of its queue's barriers, the lock of its list, the
+///    exclusion table's lock. Never two procedures' locks. Never two lists' locks, except a group's
+///    list inside the list around it.
+/// 2. A member's place (waiting, ready, running) changes in the same critical section of the
+///    procedure as the reason for it; only a start may be in flight.
 final class ProcedureList: Sendable {
   struct Storage: Sendable {
     var machine: ListMachine
-    /// The cancel of the group, or of the queue as a whole: each member that is added from here on is cancelled.
+    /// The cancel of the group, or of the whole queue: each member that is added from now on is
+    /// cancelled.
     var treeCancel: TreeCancel?
-    /// Whether a walk has come to the members of that moment.
+    /// Whether a walk has visited the members of that moment.
     var isWalked = false
-    /// The waiters for an empty list. Made for the first of them.
+    /// The waiters for an empty list. Made for the first waiter.
     var emptyWaiters: FinishWaiters?
-    /// The waiters for members that have finished to leave, who look again after each end. Usually there are none.
+    /// The waiters for finished members to leave, which check again after each end. Usually there
+    /// are none.
     var leaveWaiters: FinishWaiters?
-    /// Whether the queue has been released, which owned the list.
+    /// Whether the queue that owned the list has been deallocated.
     var isOrphaned = false
-    /// This list, on behalf of its members: while it is orphaned and has some.
+    /// This list itself, on behalf of its members: while it is orphaned and has some.
     var itself: ProcedureList?
-    /// The request of the innermost group around the members that excludes others, while the members run.
+    /// The request of the innermost group around the members that excludes others, while the
+    /// members run.
     var exclusionAround: ExclusionRequest?
-    /// The recording of its members, if there is one.
     var recording: ListRecording?
-    /// Where they are to be recorded once the group is on a queue.
+    /// Where the members will be recorded once the group is on a queue.
     var awaitedStore: RecordStore?
-    /// Called with each procedure that is about to become a member, if anything wants to be.
+    /// Called with each procedure that is about to become a member, if there is one.
     var newcomerRecorder: NewcomerRecorder?
   }
 
-  /// For this list and its extensions only, as are `arrivals` and `isWorkerComing`.
+  /// Only this list and its extensions use this, `arrivals` and `isWorkerComing`.
   let storage: Contended<Storage>
   let arrivals: Arrivals
 
-  /// Whether a worker was asked for that will look at arrivals. Changes in critical sections only.
+  /// Whether a requested worker will look at the arrivals. Changes in critical sections only.
   let isWorkerComing = AtomicByte(0)
 
-  /// That of the queue. A group's children have none until the group is on one.
+  /// The queue's context. The list of a group has none until the group is on a queue.
   private let queueContext: SetOnce<SchedulingContext>
 
   /// The queue's delegate, if this is the list of a queue.
@@ -62,7 +65,8 @@ final class ProcedureList: Sendable {
   /// The group whose children these are, if any.
   let owner: GroupReference?
 
-  /// Whether its members are recorded, or are to be: see `ProcedureList+Recording`. Changes under the lock.
+  /// Whether its members are recorded, or will be: see `ProcedureList+Recording`. Changes under the
+  /// lock.
   let recordingStatus = AtomicByte(0)
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
@@ -93,13 +97,13 @@ final class ProcedureList: Sendable {
 
   // MARK: Where it is
 
-  /// Whether it is that of a queue, or of a group on one. One atomic load.
+  /// Whether it is the list of a queue, or of a group on a queue. One atomic load.
   var isOnQueue: Bool { queueContext.isSet }
 
-  /// That of the queue; of procedures on no queue as long as it is on none.
+  /// The context of the queue; while it is on none, the context of procedures without a queue.
   var context: SchedulingContext { queueContext.object ?? .detached }
 
-  /// Calls with the context of the queue, if it is on one, without counting a reference.
+  /// Calls `body` with the context of the queue, if it is on one, without counting a reference.
   @inline(__always)
   func withContext<Result>(_ body: (SchedulingContext) -> Result) -> Result? {
     queueContext.with(body)
@@ -107,7 +111,7 @@ final class ProcedureList: Sendable {
 
   /// The queue that the group is on is known.
   ///
-  /// - Parameter storage: none of it is used. Only who holds the lock has it, and under the lock this has to be: see
+  /// - Parameter storage: unused. It shows that the caller holds the lock, which is necessary: see
   ///   `RecordStore.record(_:)`.
   func setContext(_ context: SchedulingContext, under storage: inout Storage) {
     queueContext.set(context)
@@ -121,22 +125,25 @@ final class ProcedureList: Sendable {
 
   var group: Procedure? { owner?.group }
 
-  /// Calls `body` with the group, for a child that has not finished; nil if the group has gone.
+  /// Calls `body` with the group, for a child that has not finished; nil if the group was
+  /// deallocated.
   func withGroup<Result>(
     on context: SchedulingContext, _ body: (Procedure) -> Result
   ) -> Result? {
     owner?.withGroup(isKept: !context.isDetached, body)
   }
 
-  /// The list of the queue that it is on, however deep; of the outermost group if it is on none.
+  /// The list of the queue that it is on, at any depth; if it is on none, the list of the outermost
+  /// group.
   var outermost: ProcedureList {
     var list = self
     while let next = list.group?.peek({ $0.list }) { list = next }
     return list
   }
 
-  /// The list of the queue that it is on; nil if it is on none, or the group has left since the caller looked at its
-  /// children: then there is nothing to look after in it, and the lists around it speak for themselves.
+  /// The list of the queue that it is on. Nil if it is on none, or the group has left since the
+  /// caller looked at its children: then nothing is left to supervise in it, and the lists around
+  /// it are visited on their own.
   var listOfQueue: ProcedureList? {
     let list = outermost
     return list.isGroup ? nil : list
@@ -148,7 +155,7 @@ final class ProcedureList: Sendable {
 
   // MARK: Critical sections
 
-  /// Runs `body` under the lock, with all that were added in the machine.
+  /// Runs `body` under the lock, with all added procedures in the machine.
   func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
       admitAll(&storage)
@@ -159,8 +166,8 @@ final class ProcedureList: Sendable {
   /// Runs `body` under the lock. Called under the lock of a member.
   func holdingLock<Result: Sendable>(_ body: () -> Result) -> Result { locked { _ in body() } }
 
-  /// The beginning of each critical section that is not a worker's own. Those that are frequent call it
-  /// themselves: what a closure inside a closure captures is counted twice.
+  /// The beginning of each critical section that is not a worker's own. Frequent ones call it
+  /// directly: a capture of a closure inside a closure is counted twice.
   @inline(__always)
   func admitAll(_ storage: inout Storage) {
     while true {
@@ -170,13 +177,14 @@ final class ProcedureList: Sendable {
     }
   }
 
-  /// Hands the machine the procedures that were added, unless ready ones of those before are left.
+  /// Hands the added procedures to the machine, unless ready ones of the earlier arrivals are left.
   @inline(__always)
   func receiveArrivals(_ storage: inout Storage) {
     if !storage.machine.hasReadyArrivals, !arrivals.isEmpty { receiveNew(&storage) }
   }
 
-  /// Hands the machine all procedures that were added. Arrivals of a list that is not closed may come in the next moment.
+  /// Hands all added procedures to the machine. If the arrivals are not closed, more may come at
+  /// any time.
   @inline(__always)
   func receiveAll(_ storage: inout Storage) {
     if !arrivals.isEmpty { receiveNew(&storage) }
@@ -184,12 +192,12 @@ final class ProcedureList: Sendable {
 
   @inline(never)
   private func receiveNew(_ storage: inout Storage) {
-    // Those that only wait would hide the ones behind them, of which one may need a worker.
+    // Earlier arrivals that only wait would hide later ones, of which one may need a worker.
     storage.machine.admitArrivals()
     storage.machine.receive(from: arrivals)
   }
 
-  /// A critical section after which a worker is asked for if there is work.
+  /// A critical section after which a worker is requested if there is work.
   ///
   /// - Parameter body: returns the categories that it has freed.
   func update(_ body: (inout Storage) -> [ExclusionRequest]) {
@@ -200,11 +208,11 @@ final class ProcedureList: Sendable {
     followUp.perform()
   }
 
-  // MARK: After them
+  // MARK: Follow-up work
 
   /// The work that a critical section leaves for when no lock is held. Usually nothing.
   ///
-  /// One reference, since each critical section returns one.
+  /// It has the size of one reference, since each critical section returns one.
   enum FollowUp: Sendable {
     case nothing
     /// The list needs a worker.
@@ -248,11 +256,11 @@ final class ProcedureList: Sendable {
       @inline(__always) get { if case .nothing = self { true } else { false } }
     }
 
-    /// Whether there is nothing but a worker to be asked for.
+    /// Whether the only work is to request a worker.
     var isOnlyWorker: Bool { if case .worker = self { true } else { false } }
 
-    /// Joins what an earlier step in the same critical section of a procedure left to be done. Whether members wait
-    /// says the later one.
+    /// Adds the work that an earlier step in the same critical section of a procedure left.
+    /// `isStuck` comes from the later follow-up.
     func following(_ earlier: FollowUp) -> FollowUp {
       guard let earlier = earlier.all, earlier.needsWorker || !earlier.offers.isEmpty else {
         return self
@@ -271,8 +279,8 @@ final class ProcedureList: Sendable {
       }
     }
 
-    /// - Parameter isLast: false if the caller is about to change the list again: then that step says whether
-    ///   members wait.
+    /// - Parameter isLast: false if the caller is about to change the list again: then the next
+    ///   follow-up says whether members are stuck.
     @inline(__always)
     func perform(isLast: Bool = true) {
       if !isNothing { performRest(isLast) }
@@ -316,7 +324,7 @@ final class ProcedureList: Sendable {
     return FollowUp(self, needsWorker: needsWorker, isStuck: isStuck, offers: foreign)
   }
 
-  /// One that waits has been added, outside of any critical section.
+  /// A waiting procedure has been added, outside of any critical section.
   @inline(never)
   private func followUpOfWaiting() -> FollowUp {
     isWorkerComing.load() == 0 && wantsStuckLists
@@ -327,9 +335,10 @@ final class ProcedureList: Sendable {
 
   /// The procedures, for a look that has changed the note of stuck lists.
   ///
-  /// A caller that adds a waiting procedure without the lock changes the arrivals, and then reads the note. The look
-  /// changes the arrivals, too, before it reads them: then one of the two finds what the other has done. If it only read
-  /// them, both could read what was there before, by the rules of the language; no processor that we know does it.
+  /// A caller that adds a waiting procedure without the lock changes the arrivals, and then reads
+  /// the note. The look also changes the arrivals before it reads them, so one of the two finds the
+  /// change of the other. If the look only read them, both could read the earlier values, by the
+  /// rules of the language; no processor that we know does it.
   var proceduresForLook: [Procedure] {
     arrivals.order()
     return procedures
@@ -338,7 +347,7 @@ final class ProcedureList: Sendable {
 
 /// Adding.
 extension ProcedureList {
-  /// Adds a procedure the way its queue or group would.
+  /// Adds a procedure in the same way as its queue or group.
   ///
   /// - Parameter role: its role on the queue.
   func add(_ procedure: Procedure, as role: MemberRole = .member) {
@@ -349,9 +358,8 @@ extension ProcedureList {
     }
   }
 
-  /// Adds a procedure to the list of a queue, with word to the delegate.
+  /// Adds a procedure to the list of a queue, and notifies the delegate.
   ///
-  /// - Parameter role: its role.
   /// - Returns: whether it was accepted.
   @discardableResult
   func admit(
@@ -367,7 +375,8 @@ extension ProcedureList {
     return true
   }
 
-  /// Adds several to the list of a queue, with word to the delegate: none starts before all are members.
+  /// Adds several procedures to the list of a queue, and notifies the delegate. None starts before
+  /// all are members.
   ///
   /// No user code is called while some are members and others are not.
   func admit(_ batch: [Procedure]) {
@@ -399,13 +408,15 @@ extension ProcedureList {
 
   /// Adds a member. Called under the procedure's lock; the returned work is for afterwards.
   ///
-  /// - Parameter mark: marks it as cancelled, if the group is: before others can find it here.
+  /// - Parameter mark: marks it as cancelled, if the group is, before other threads can find it
+  ///   here.
   @inline(__always)
   func insert(
     _ procedure: Procedure, _ placement: Placement,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
-    // 1. Without the lock, usually. In a group only while it is being made: later it may refuse.
+    // 1. Usually no lock is needed. A group allows that only while it is being made: later it may
+    //    refuse.
     if request == nil, placement.mayArriveLate, owner == nil || placement.role == .initialChild,
       arrivals.isOpen
     {
@@ -416,12 +427,12 @@ extension ProcedureList {
       if answer == .accepted {
         return (
           .accepted(isAnnounced: true),
-          // The caller that completes a batch says whether members wait.
+          // The caller that completes a batch decides whether members are stuck.
           placement.readiness == .waiting && !placement.isInBatch ? followUpOfWaiting() : .nothing
         )
       }
       if answer == .acceptedUnexpected {
-        // If it cannot be taken now, it stays there until what keeps it has changed.
+        // If it cannot be taken now, it stays an arrival until the obstacle has changed.
         return storage.withLock { storage in
           if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .nothing) }
           if storage.machine.hasRoom { receiveArrivals(&storage) }
@@ -429,7 +440,7 @@ extension ProcedureList {
         }
       }
     }
-    // 2. Under the lock, behind all that have arrived.
+    // 2. Otherwise it is inserted under the lock, behind all arrivals.
     return storage.withLock { storage in
       admitAll(&storage)
       let insertion = storage.machine.insert(procedure, placement, asking: request)
@@ -445,8 +456,8 @@ extension ProcedureList {
 
 /// The requests of unfinished members.
 extension ProcedureList {
-  /// Called under the procedure's lock, when it has nothing left to wait for but a slot, or a worker
-  /// that evaluates its conditions.
+  /// Called under the procedure's lock, when it waits only for a slot, or for a worker that
+  /// evaluates its conditions.
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
@@ -457,12 +468,12 @@ extension ProcedureList {
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       if storage.machine.phase == .held {
-        // It waits for its group from here on, which may wait for it.
+        // From now on it waits for its group, which may wait for it.
         return followUp(
           needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
       if procedure.membership.isInBatch {
-        // The caller that completes the batch says whether members wait.
+        // The caller that completes the batch decides whether members are stuck.
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
       return asks ? followUp(of: &storage) : .nothing
@@ -488,10 +499,10 @@ extension ProcedureList {
     return followUp(of: &storage, offering: offers)
   }
 
-  /// Called under the lock of a procedure that has a slot, has not started, and will not start: it was cancelled. It
+  /// Called under the lock of a procedure that has a slot and was cancelled before it started. It
   /// gives back the slot and its categories.
   ///
-  /// - Parameter attempt: the attempt in which a worker has taken it; nil for any.
+  /// - Parameter attempt: the attempt in which a worker took it; nil for any.
   func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
@@ -502,7 +513,7 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the procedure's lock: it has another urgency, and has not started.
+  /// Called under the lock of a procedure that has not started: its urgency has changed.
   func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
     locked { storage in
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
@@ -512,12 +523,12 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the lock of a procedure that was cancelled: it leaves the line it waits in.
+  /// Called under the lock of a procedure that was cancelled: it leaves the line in which it waits.
   ///
-  /// If there is an offer for it, that is on its way here, and is declined.
+  /// An offer for it, if there is one, is on its way here, and is declined.
   ///
-  /// Those behind it are notified when it has finished, at the latest: this holds a procedure's
-  /// lock.
+  /// The members behind it are notified when it has finished, at the latest: this call is made
+  /// under a procedure's lock.
   func withdraw(_ procedure: Procedure) {
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
@@ -526,7 +537,7 @@ extension ProcedureList {
     }
   }
 
-  /// Has the turn run that the caller took for `procedure`, by a worker: it is on a queue.
+  /// Has a worker run the turn that the caller holds for `procedure`, which is on a queue.
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   fileprivate func requestTurn(of procedure: Procedure, asks: Bool) {
@@ -540,17 +551,17 @@ extension ProcedureList {
 }
 
 extension Procedure {
-  /// Has the turn run that the caller took.
+  /// Has a thread run the turn that the caller holds.
   final func requestTurn() { requestTurn(in: peek { $0.list }) }
 
   /// - Parameters:
-  ///   - list: the list whose workers run it, if that is on a queue.
-  ///   - workerList: the list whose worker this is, which will look for more there.
+  ///   - list: the list whose workers run it, if it is on a queue.
+  ///   - workerList: the list of the calling worker, which will look for more there.
   final func requestTurn(in list: ProcedureList?, onWorkerOf workerList: ProcedureList? = nil) {
     if let list, list.isOnQueue { return list.requestTurn(of: self, asks: list !== workerList) }
-    // A turn would come after the release that is under way.
+    // A turn would come after the deallocation that is under way.
     if list == nil, isBeingReleased(self) { return }
-    // Should it be on a queue by then, the turn moves there.
+    // If it is on a queue by then, the turn moves there.
     let context = SchedulingContext.detached
     context.scheduler.submit(quality: nil) { Worker.runTurn(of: self, outsideOfQueuesOn: context) }
   }
@@ -560,14 +571,14 @@ extension Procedure {
 extension ProcedureList {
   /// A worker has arrived on a thread.
   ///
-  /// - Returns: the first thing to run.
+  /// - Returns: the first job.
   func takeFirst() -> Job? {
     take { storage in
       storage.machine.workerArrived()
-      // The change of the arrivals releases this: it needs no order of its own.
+      // The change of the arrivals releases this store: it needs no order of its own.
       isWorkerComing.store(0)
-      // By a change of the arrivals, not only after a look at them: what a caller has added that
-      // still found a worker expected is there, and a later caller finds none expected.
+      // This changes the arrivals instead of only reading them: a procedure whose caller still
+      // found a worker expected is there, and a later caller finds none expected.
       if storage.machine.hasArrivals {
         arrivals.order()
       } else {
@@ -587,9 +598,9 @@ extension ProcedureList {
     return job
   }
 
-  /// The turn of a procedure has ended, and the procedure has not.
+  /// The turn of a procedure has ended, and the procedure has not finished.
   ///
-  /// - Parameter isLast: whether this worker goes then. Another is asked for if there is work.
+  /// - Parameter isLast: whether this worker ends then. Another is requested if there is work.
   func take(after last: Job, isLast: Bool) -> Job? {
     let (isGivenBack, job, followUp) = storage.withLock { storage -> (Bool, Job?, FollowUp) in
       var isGivenBack = false
@@ -599,18 +610,18 @@ extension ProcedureList {
       return (isGivenBack, job, self.followUp(of: &storage))
     }
     followUp.perform()
-    // Whatever it waits for now, apart from a wait for others, begins at the end of a turn.
+    // Its waits begin at the end of a turn, except waits for other procedures.
     _ = withContext { if $0.wantsLooks { $0.supervisor.noteWait(in: self) } }
     if !isGivenBack { last.member.release() }
     return job
   }
 
-  /// The categories of a ready member are granted in the same step as its slot. One that is
-  /// not granted it steps aside.
+  /// The categories of a ready member are granted in the same step as its slot. A member that does
+  /// not get them steps aside.
   @inline(__always)
   private func takeJob(_ storage: inout Storage) -> Job? {
     receiveArrivals(&storage)
-    // Again, so that a worker is asked for on behalf of those behind the last one of a batch.
+    // Receive again, so that a worker is requested for the procedures behind the last of a batch.
     defer { receiveArrivals(&storage) }
     while let taken = storage.machine.take() {
       switch taken {
@@ -622,19 +633,22 @@ extension ProcedureList {
   }
 
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which
-  /// may be a dependent that has just become ready. A chain therefore runs on one worker, in
+  /// may be a dependent that just became ready. A chain therefore runs on one worker, in
   /// first-in-first-out order.
   ///
-  /// - Returns: the next job; and the group whose last child this was, if its turn is now held for the caller.
+  /// - Returns: the next job; and the group whose last child this was, if the caller now holds its
+  ///   turn.
   func retire(_ member: Member, takesNext: Bool) -> (next: Job?, finishedGroup: Procedure?) {
     let (job, followUp, end) = storage.withLock { storage -> (Job?, FollowUp, LastEnd?) in
-      // 1. It leaves, with its slot. One whose turn did not begin in this list may only have arrived: on no queue, or
-      //    a cancelled group, with whose turn the worker of its last child goes on.
+      // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
+      //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
+      //    of its last child.
       if member.membership.line == .none { admitAll(&storage) }
       let hasStarted = member.membership.line != .granted
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
-      // 2. Usually that is all. Its categories are free now, and offered before the next one is taken.
+      // 2. Usually that is all. Its categories are free now, and are offered before the next job is
+      //    taken.
       var (end, offers): (LastEnd?, [ExclusionRequest]?)
       if request != nil || closes || storage.machine.count == 0 || storage.leaveWaiters != nil {
         (end, offers) = leaveAsLast(request, hasStarted: hasStarted, closes: closes, &storage)
@@ -647,22 +661,22 @@ extension ProcedureList {
     followUp.perform()
     guard let end else { return (job, nil) }
     FinishWaiter.resume(end.waiters)
-    // A group does not leave its own list before it has heard of this.
+    // A group does not leave its own list before it is notified of this.
     guard end.hasClosed, let owner else { return (job, nil) }
     let group = owner.withGroup(isKept: isOnQueue) { $0.childrenFinished() ? $0 : nil }
     return (job, group ?? nil)
   }
 
-  /// The work, once the lock is released, after the end of a member that was waited for, as the last one or to leave,
-  /// or excluded others. Its references are released without the lock.
+  /// The work after the lock is released, if the member was waited for, as the last one or to
+  /// leave, or excluded others. Its references are released without the lock.
   private final class LastEnd: Sendable {
     let waiters: [FinishWaiter]
     let hasClosed: Bool
     let request: ExclusionRequest?
-    /// The list, which owned itself until now.
+    /// The list, if it owned itself until now.
     let itself: ProcedureList?
 
-    /// For a group, the usual case.
+    /// The usual case for a group.
     static let closed = LastEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(
@@ -691,7 +705,7 @@ extension ProcedureList {
     let itself = isEmpty ? storage.itself.take() : nil
     var released = request
     if closes, let around = storage.exclusionAround.take() {
-      // The request has left the table, and keeps the other as if it had been asked here.
+      // The request has left the table. It keeps the outer request as if it had been made here.
       if let request { request.outer = around } else { released = around }
     }
     if waiters.isEmpty, released == nil, itself == nil { return (closes ? .closed : nil, offers) }
@@ -699,14 +713,15 @@ extension ProcedureList {
   }
 }
 
-/// The end of the queue that owns it.
+/// The deallocation of the queue that owns it.
 extension ProcedureList {
-  /// The queue is being released, and its members are still to run.
+  /// The queue is being deallocated; its members will still run.
   func orphan() {
-    // 1. Nothing arrives beside the lock from here on. A member may still add others, through its list.
+    // 1. From now on nothing arrives without the lock. A member may still add others, through its
+    //    list.
     arrivals.close()
-    // 2. With members it owns itself; `retire` gives that up with the last one. One that is added after that
-    //    is in the same way its first again.
+    // 2. While it has members it owns itself; `retire` ends that with the last one. A procedure
+    //    that is added after that makes the list own itself again.
     update { storage in
       storage.machine.isSuspended = false
       storage.isOrphaned = true
@@ -742,7 +757,7 @@ extension ProcedureList {
   }
 
   private func resume() {
-    // Those that have arrived need not be members for it.
+    // Arrivals need not become members for this.
     let followUp = storage.withLock { storage in
       storage.machine.isSuspended = false
       receiveArrivals(&storage)
@@ -752,7 +767,7 @@ extension ProcedureList {
   }
 }
 
-/// Waiting until it is empty.
+/// Waiting until the list is empty.
 extension ProcedureList {
   /// Blocks the thread until the last procedure has left.
   func waitUntilEmpty() {
@@ -773,8 +788,9 @@ extension ProcedureList {
 
   /// Returns when the last procedure has left, or the task is cancelled.
   ///
-  /// - Parameter body: the task that goes on afterwards, if that is one of a body, and nothing else ends the wait.
-  /// - Returns: false in the latter case.
+  /// - Parameter body: the body task that continues afterwards, if it is one and nothing else ends
+  ///   the wait.
+  /// - Returns: false if the task was cancelled.
   func waitUntilEmpty(
     as body: BodyTask? = .current, in name: String = "waitUntilAllFinished()"
   ) async -> Bool {
@@ -790,7 +806,7 @@ extension ProcedureList {
     }
   }
 
-  /// Returns when a procedure that has finished is no member any more.
+  /// Returns when a procedure that has finished has left the list.
   func waitUntilLeft(_ procedure: Procedure) async {
     var isMember = true
     while isMember {
@@ -828,11 +844,11 @@ extension ProcedureList.Storage {
 class ListDelegate: @unchecked Sendable {
   private let status = AtomicByte(0)
 
-  /// Whether anything wants to be told. One atomic load.
+  /// Whether the delegate wants events. One atomic load.
   final var isWanted: Bool { status.load() != 0 }
 
   final func publish(isWanted: Bool) { status.store(isWanted ? 1 : 0) }
 
-  /// To override.
+  /// Subclasses override this.
   func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {}
 }

@@ -1,23 +1,23 @@
 internal import ProcedurePrimitives
 
-/// The task of one procedure, and the executor that it prefers: it runs where the procedure's queue does.
+/// The task of one procedure, and the executor that it prefers: it runs on the procedure's queue.
 ///
-/// A step is the work of a task between two suspensions. The worker that executes the procedure runs the
-/// first one itself, when the turn is over: the body is no part of a turn. Each later step is one
-/// submission to the queue's scheduler. A thread in whose step the body ends goes on as a worker, with
-/// the turn in which the procedure finishes.
+/// A step is the work of a task between two suspensions. The worker that executes the procedure
+/// runs the first step itself, after the turn: the body is no part of a turn. Each later step is
+/// one submission to the queue's scheduler. The thread in whose step the body ends continues as a
+/// worker, with the turn in which the procedure finishes.
 ///
-/// A worker whose stretch is over submits the first step, too. In a simulation a stretch is one turn, so
-/// that it sees each step.
+/// A worker whose stretch is over submits the first step as well. In a simulation a stretch is one
+/// turn, so that it sees each step.
 final class ProcedureTask: TaskExecutor, @unchecked Sendable {
-  /// No optional closure: each way into one and out of it is a thunk, with memory of its own.
+  /// Not an optional closure: each conversion to or from one is a thunk, with memory of its own.
   private enum Work: Sendable {
     case none
     case known(@concurrent @Sendable () async -> Void)
   }
 
-  /// It never fails. But the runtime knows one kind of task, which may: the closure of another is put into one of
-  /// those.
+  /// It never throws. But the runtime has only one kind of task, a throwing one: the closure of any
+  /// other kind is wrapped in one.
   typealias Running = Task<Void, any Error>
 
   /// Nil while it is being made. Guarded by the procedure's lock.
@@ -25,32 +25,35 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   // This lock guards everything below.
   private let lock = OwnedLock()
-  /// The work of a task that was made before that was known.
+  /// The work of a task that was made before its work was known.
   private var work = Work.none
-  /// Where the steps run. Nil until the procedure has executed, or ends without that.
+  /// Where the steps run. Nil until the procedure has executed, or finishes without that.
   private var context: SchedulingContext?
-  /// The step that came before that: for the worker that executes the procedure.
+  /// The step that was enqueued before the context was known: for the worker that executes the
+  /// procedure.
   private var firstStep: UnownedJob?
-  /// What notes its steps, if the procedure is recorded. Written before the first one.
+  /// Records the steps, if the procedure is recorded. Written before the first step.
   private var steps: RecordedSteps?
-  /// Whether a step was submitted, and no thread has come to it.
+  /// Whether a step was submitted that has not reached a thread.
   private var isDue = false
-  /// Whether a thread runs a step, and will look whether the procedure's turn was left to it.
+  /// Whether a thread runs a step: it checks afterwards whether the procedure's turn was left to
+  /// it.
   private var isInStep = false
-  /// The procedure, if its turn was. It is a member of its list, so that this need not own it.
+  /// The procedure, if its turn was left to the thread. Its list keeps it, so this need not own it.
   private unowned(unsafe) var turnOwner: Procedure?
 
   // MARK: Made where the procedure was added
 
   /// Whether the caller runs in a task, which may have task-local values and a priority.
   static var inheritsSomething: Bool {
-    // Not a comparison with nil, nor a property of the task: both cost as much as adding does.
+    // Neither a comparison with nil nor a property of the task: both cost as much as adding does.
     unsafe withUnsafeCurrentTask { task in if case .some = unsafe task { true } else { false } }
   }
 
-  /// Makes the task, which has the caller's task-local values and priority: there is no other way to hand those on.
+  /// Makes the task, which gets the caller's task-local values and priority: there is no other way
+  /// to pass them on.
   ///
-  /// It begins when the procedure has executed, and costs its memory meanwhile.
+  /// It begins when the procedure has executed, and occupies its memory until then.
   func waitForWork() {
     task = Running(executorPreference: self) { [self] in
       if case .known(let work) = takeWork() { await work() }
@@ -63,12 +66,12 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
 
   private func takeWork() -> Work { locked { exchange(&work, with: .none) } }
 
-  /// The procedure ends without having executed.
+  /// The procedure finishes without having executed.
   func endWithoutWork() { submitFirstStep(on: .detached) }
 
   // MARK: Steps
 
-  /// Has the step run, once it is known where.
+  /// Submits the step, once its context is known.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let context = locked { () -> SchedulingContext? in
@@ -80,7 +83,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     if let context { submit(job, on: context) }
   }
 
-  /// Notes its steps there. Called before it begins; the first step may have been enqueued.
+  /// Records its steps in `steps`. Called before it begins; the first step may have been enqueued.
   func record(in steps: RecordedSteps) {
     locked {
       self.steps = steps
@@ -97,7 +100,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Runs the first step, on the worker that executes the procedure, which holds no turn.
+  /// Runs the first step, on the worker that executes the procedure and holds no turn.
   ///
   /// - Returns: whether the caller holds the procedure's turn now: its body has ended.
   func runFirstStep(on context: SchedulingContext) -> Bool {
@@ -105,13 +108,13 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     return run(job) != nil
   }
 
-  /// Has the first step run later, perhaps by another thread; a later step, too.
+  /// Submits the first step, which another thread may run, like a later step.
   @inline(never)
   func submitFirstStep(on context: SchedulingContext) {
     if let job = takeFirstStep(on: context, runsIt: false) { submit(job, on: context) }
   }
 
-  /// - Returns: nil if the task has not come so far. Then it submits the step itself.
+  /// - Returns: nil if the task has not enqueued its first step. It will submit the step itself.
   private func takeFirstStep(on context: SchedulingContext, runsIt: Bool) -> UnownedJob? {
     locked {
       self.context = context
@@ -144,9 +147,10 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// The body has ended in a step, and with that got the procedure's turn.
+  /// The body has ended in a step, and the caller got the procedure's turn.
   ///
-  /// - Returns: whether the thread that runs the step goes on with it. Otherwise the caller requests it.
+  /// - Returns: whether the thread that runs the step continues with the turn. Otherwise the caller
+  ///   requests it.
   func keepTurn(of procedure: Procedure) -> Bool {
     locked {
       if isInStep { unsafe turnOwner = procedure }

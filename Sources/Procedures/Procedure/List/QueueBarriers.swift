@@ -1,10 +1,10 @@
 internal import ProcedurePrimitives
 
-/// The barriers of one queue, and what waits for them.
+/// The barriers of one queue, and the procedures that wait for them.
 ///
-/// A barrier begins a *stretch*: itself, and the procedures that are added until the next one. Stretches open in order.
-/// Procedures in an open one run; others are held back, by one wait more than they have
-/// dependencies.
+/// A barrier begins a *stretch*: the barrier, and the procedures that are added until the next one.
+/// Stretches open in order. Procedures in an open stretch run; others are held back by one wait in
+/// addition to their dependencies.
 ///
 /// | event                        | effect                                                           |
 /// |------------------------------|------------------------------------------------------------------|
@@ -13,18 +13,18 @@ internal import ProcedurePrimitives
 /// | the last in open ones ends   | the barrier of the first stretch that is not open is let run     |
 /// | that barrier ends            | its stretch opens, and so do those behind it whose barriers ended |
 ///
-/// A barrier that is cancelled ends before it was let run: its stretch then opens with the one before.
-/// Each event is O(1) for each procedure that it concerns.
+/// A barrier that is cancelled ends before it was let run: its stretch then opens with the previous
+/// one. Each event is O(1) for each procedure that it concerns.
 ///
 /// Invariants:
-/// 1. The lock comes after a procedure's and before that of the list. Procedures are released when
-///    nothing is locked.
-/// 2. Every member that was added since the first barrier, and was there then, has one ticket.
+/// 1. This lock comes after a procedure's lock and before the lock of the list. Procedures are
+///    released when no lock is held.
+/// 2. Each member that was there at the first barrier, or was added since, has one ticket.
 final class QueueBarriers: Sendable {
-  /// Guarded by the lock of the barriers that it belongs to.
+  /// Guarded by the lock of its `QueueBarriers`.
   final class Stretch: @unchecked Sendable {
     fileprivate let barrier: Procedure
-    /// The one before, until that opens and goes.
+    /// The previous stretch, until it opens and is released.
     fileprivate weak var previous: Stretch?
     fileprivate var isBarrierDone = false
     fileprivate var isBarrierReleased = false
@@ -39,12 +39,12 @@ final class QueueBarriers: Sendable {
     }
   }
 
-  /// The place of one procedure. Given back, once, when it has finished.
+  /// The place of one procedure. Given back exactly once, when it has finished.
   struct Ticket: Sendable {
     fileprivate let barriers: QueueBarriers
-    /// Nil for a procedure from before the first barrier, or past the last.
+    /// Nil for a procedure that no barrier held back when it was added.
     fileprivate let stretch: Stretch?
-    /// Where it is among the held ones; nil for the barrier.
+    /// Its index among the held procedures; nil for the barrier.
     fileprivate let index: Int?
 
     func finished() {
@@ -52,11 +52,11 @@ final class QueueBarriers: Sendable {
     }
   }
 
-  /// The rest of the work, for when nothing is locked.
+  /// The work that remains when no lock is held.
   fileprivate struct Opening: Sendable {
-    /// Those that are not held back any more.
+    /// Procedures that are no longer held back.
     var released: [Procedure] = []
-    /// References that may be the last ones to a barrier.
+    /// References that may be the last to a barrier.
     var opened: [Stretch] = []
 
     func carryOut() {
@@ -67,7 +67,7 @@ final class QueueBarriers: Sendable {
   fileprivate struct State: Sendable {
     /// Whether there ever was a barrier.
     var isUsed = false
-    /// Those in open stretches that have not finished.
+    /// The number of unfinished procedures in open stretches.
     var openCount = 0
     /// The stretches that are not open.
     var closed = Fifo<Stretch>()
@@ -76,7 +76,8 @@ final class QueueBarriers: Sendable {
 
   private let state = Locked(State())
 
-  /// There will be a barrier: from here on `list` holds later procedures back, until they have a ticket.
+  /// There will be a barrier: from now on `list` holds added procedures back until they have a
+  /// ticket.
   func begin(in list: ProcedureList) {
     let members: [Procedure] = state.withLock { state in
       guard !state.isUsed else { return [] }
@@ -111,7 +112,7 @@ final class QueueBarriers: Sendable {
     opening.carryOut()
   }
 
-  /// Another member needs it: it is not held back, but waited for.
+  /// Admits a procedure that another member needs: it is not held back, but barriers wait for it.
   func admitUnheldIfUsed(_ procedure: Procedure) {
     let isUsed = state.withLock { state in
       if state.isUsed { state.openCount += 1 }
@@ -140,14 +141,15 @@ final class QueueBarriers: Sendable {
     opening.carryOut()
   }
 
-  /// The procedures that must finish before the one with that ticket goes on; empty if it is not held back.
+  /// The procedures that must finish before the owner of `ticket` goes on; empty if it is not held
+  /// back.
   ///
-  /// O(1) for a procedure behind a barrier. O(count) for a barrier, and for procedures behind one that was
-  /// cancelled.
+  /// O(1) for a procedure behind a barrier. O(count) for a barrier, and for procedures behind a
+  /// cancelled barrier.
   ///
   /// - Parameters:
-  ///   - list: that of the queue.
-  ///   - seen: takes the references to release after the locks.
+  ///   - list: the list of the queue.
+  ///   - seen: receives references that the caller releases after the locks.
   func awaited(
     with ticket: Ticket, in list: ProcedureList, seeing seen: inout [Procedure]
   ) -> [Procedure] {
@@ -177,7 +179,7 @@ final class QueueBarriers: Sendable {
 }
 
 extension QueueBarriers.State {
-  /// Opens what can be opened.
+  /// Opens each stretch that can open.
   fileprivate mutating func openUp() -> QueueBarriers.Opening {
     var opening = QueueBarriers.Opening()
     while let next = closed.first {

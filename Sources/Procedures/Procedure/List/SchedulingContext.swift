@@ -1,19 +1,19 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// The context that a queue shares with the groups on it, however deep.
+/// The context that a queue shares with the groups on it, at any depth.
 package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
-  /// How long a worker goes on before it makes room for others: the scheduler's.
+  /// How long a worker goes on before it yields to others: the scheduler's value.
   let stretch: WorkerStretch
-  /// Whether workers are blocks of a queue of the user, which may never begin: the scheduler's.
+  /// Whether workers are blocks of a queue of the user, which may never begin: the scheduler's
+  /// value.
   let mayLackWorkers: Bool
   let supervisor: QueueSupervisor
-  /// The supervisor's.
   private let stuckNote: StuckNote
 
-  /// Whether it is that of procedures on no queue.
+  /// Whether it is the context of procedures on no queue.
   let isDetached: Bool
 
   init(
@@ -29,19 +29,20 @@ package final class SchedulingContext: Sendable {
     mayLackWorkers = scheduler.underlyingQueue != nil
   }
 
-  /// Whether the supervisor is to be told of lists in which members wait that no worker can help.
+  /// Whether the supervisor wants to know of lists in which members wait that no worker can help.
   var wantsStuckLists: Bool { @inline(__always) get { stuckNote.isWanted } }
 
-  /// Whether the supervisor is to be told that a member may have begun to wait.
+  /// Whether the supervisor wants to know that a member may have begun to wait.
   var wantsLooks: Bool { @inline(__always) get { supervisor.wantsLooks } }
 
-  /// Where turns of procedures run that are on no queue.
+  /// The context for turns of procedures on no queue.
   static var detached: SchedulingContext { DetachedSurroundings.current.context }
 }
 
-/// The executor that tasks prefer which evaluate conditions: what such a task does between two suspensions is one
-/// submission to the scheduler. So it runs on the queue's underlying Dispatch queue, if that has one, and a simulation
-/// sees each step. `ProcedureTask` is the executor of procedures.
+/// The preferred executor of tasks that evaluate conditions. The work of such a task between two
+/// suspensions is one submission to the scheduler: it runs on the queue's underlying Dispatch
+/// queue, if there is one, and a simulation sees each step. `ProcedureTask` is the executor of
+/// procedures.
 extension SchedulingContext: TaskExecutor {
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -51,12 +52,11 @@ extension SchedulingContext: TaskExecutor {
   }
 }
 
-/// Where turns of procedures run that are on no queue, and where their time comes from.
+/// The scheduler for turns of procedures on no queue, and their clock.
 ///
-/// That is Dispatch, unless a simulation has put itself in its place for as long as a closure runs,
-/// and in the tasks that are started there. Asked only when a procedure without a queue has something
-/// to do, and once for each group that is made; as long as there was no simulation, that is one
-/// atomic load.
+/// That is Dispatch, unless a simulation has replaced it while a closure runs, and in the tasks
+/// that are started there. It is read only when a procedure without a queue has something to do,
+/// and once for each group that is made; until the first simulation, that costs one atomic load.
 package final class DetachedSurroundings: Sendable {
   let context: SchedulingContext
 
@@ -77,15 +77,15 @@ package final class DetachedSurroundings: Sendable {
     return replacement.get() ?? onDispatch
   }
 
-  /// Has procedures without a queue run here, as long as `body` runs, on this thread and in tasks
-  /// that it starts.
+  /// Runs procedures without a queue here while `body` runs, on this thread and in tasks that it
+  /// starts.
   package func replacingDispatch<Result>(_ body: () throws -> Result) rethrows -> Result {
     Self.wereReplaced.store(1)
     return try Self.replacement.withValue(self, operation: body)
   }
 }
 
-/// Random numbers of the system; in a simulation those of its seed, so that a run of it can be repeated.
+/// Random numbers of the system; in a simulation, of its seed, so that a run can be repeated.
 struct SurroundingGenerator: RandomNumberGenerator, Sendable {
   private var system = SystemRandomNumberGenerator()
 

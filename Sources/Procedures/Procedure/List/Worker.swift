@@ -1,21 +1,21 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// One block on the scheduler of a queue: it takes ready procedures and pending turns of a list one after
-/// another, until there are none or its stretch is over.
+/// One block on the scheduler of a queue. It takes ready procedures and pending turns of a list one
+/// after another, until there are none or its stretch is over.
 ///
-/// When it takes one and leaves others behind, another worker is asked for before user code runs. So a
-/// blocking procedure never keeps the rest waiting, and a burst of small ones costs a few blocks, not
-/// thousands.
+/// When it takes one and leaves others behind, another worker is requested before user code runs. A
+/// blocking procedure therefore never keeps the rest waiting, and a burst of small ones costs a few
+/// blocks, not thousands.
 struct Worker {
-  /// Whose members it runs; nil if it runs one turn of a procedure that is in no list.
+  /// The list whose members it runs; nil if it runs one turn of a procedure that is in no list.
   let list: ProcedureList?
-  /// The context that it was submitted on: of the queue that the list is on.
+  /// The context that it was submitted on: the context of the list's queue.
   let context: SchedulingContext
-  /// Where it notes whose turn it runs; nil if that procedure is on no queue.
+  /// Records whose turn it runs; nil if the procedure is on no queue.
   let note: TurnNote?
 
-  /// Asks for a worker that looks for something to do, for a list that is on a queue.
+  /// Requests a worker that looks for something to do, for a list that is on a queue.
   static func submit(for list: ProcedureList) {
     let isSubmitted: Void? = list.withContext { context in
       // The closure captures the list alone, so it needs no memory of its own.
@@ -34,7 +34,7 @@ struct Worker {
     }
   }
 
-  /// Runs `first` and then whatever else there is, on this thread.
+  /// Runs `first`, and then further jobs, on this thread.
   private static func run(
     _ first: Job, in list: ProcedureList, on context: SchedulingContext,
     for stretch: WorkerStretch, isHandedOver: Bool = false
@@ -51,9 +51,9 @@ struct Worker {
     }
   }
 
-  /// Runs `first` and then whatever else there is in the list.
+  /// Runs `first`, and then further jobs of the list.
   ///
-  /// - Returns: where the worker goes on.
+  /// - Returns: where the worker continues.
   private func drain(
     from first: Job, _ stretch: inout WorkerStretch, isHandedOver: Bool = false
   ) -> Continuation? {
@@ -72,24 +72,24 @@ struct Worker {
         continue
       }
       isHandedOver = false
-      // 2. Its turn.
+      // 2. Run its turn.
       note?.begin(job.member)
       var end = job.member.with { $0.runTurn(job.kind, on: self, &detail) }
       if let task = end.takeTask() { end = begin(task, of: job.member, &stretch, &detail) }
       note?.end()
       stretch.advance()
-      // 3. The next job, in the critical section in which this one goes back or leaves.
+      // 3. Get the next job, in the critical section in which this procedure goes back or leaves.
       switch consume end {
       case .idle(begins: .children(let children)?):
-        // This worker goes: the rest of this list gets another one.
+        // This worker leaves the list, which gets another one.
         _ = list.take(after: job, isLast: true)
         return .children(children)
       case .idle:
-        // The evaluated procedure may be ready now, and no other worker was asked for on its behalf.
+        // The evaluated procedure may be ready now, and no other worker was requested for it.
         next = list.take(after: job, isLast: stretch.isOver)
       case .retired(let waiters):
         if job.member.with({ $0.failed }), job.member.isOwnedOnce {
-          // Before a wait for the whole queue is over, which may be the end of the program.
+          // Report before a wait for the whole queue is over, which may be the end of the program.
           job.member.with { $0.reportUnheard() }
         }
         let finishedGroup: Procedure?
@@ -106,13 +106,14 @@ struct Worker {
 
   /// A worker's continuation in another list of the queue.
   private enum Continuation {
-    /// The turn of a group whose last child this was: it is held for the worker.
+    /// The turn of a group whose last child this was. The worker holds it.
     case turn(of: Procedure)
-    /// The children of a group that has begun, who wait for it.
+    /// The children of a group that has begun, which wait for the worker.
     case children(ProcedureList)
   }
 
-  /// The list where the worker goes on, and the first job there; nil if its stretch is over, or there is none.
+  /// The list where the worker continues, and the first job there; nil if its stretch is over, or
+  /// there is no job.
   private func goOn(
     with next: Continuation, _ stretch: WorkerStretch
   ) -> (ProcedureList, Job)? {
@@ -129,8 +130,8 @@ struct Worker {
     }
   }
 
-  /// The turn is over in which the procedure has made a task: runs its first step, and the turn in which
-  /// the procedure finishes, if that step was all of it.
+  /// The turn in which the procedure made a task is over: runs the task's first step, and the turn
+  /// in which the procedure finishes, if that step was the whole body.
   @inline(never)
   private func begin(
     _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch,
@@ -146,7 +147,8 @@ struct Worker {
     return .idle()
   }
 
-  /// A thread of the queue has run a step of a task, and with that got the turn of its procedure: it goes on as a worker.
+  /// A thread of the queue has run a step of a task, and got the turn of its procedure: it
+  /// continues as a worker.
   static func goOn(withTurnOf procedure: Procedure, on context: SchedulingContext) {
     var stretch = context.stretch
     stretch.advance()
@@ -156,7 +158,8 @@ struct Worker {
     run(.turn(of: procedure), in: list, on: context, for: stretch)
   }
 
-  /// Runs one turn of a procedure that is on no queue. Should it be on one by now, the turn moves there.
+  /// Runs one turn of a procedure that is on no queue. If it is on one by now, the turn moves
+  /// there.
   static func runTurn(
     of procedure: Procedure, outsideOfQueuesOn context: SchedulingContext
   ) {
@@ -164,7 +167,7 @@ struct Worker {
     let worker = Worker(list: list, context: context, note: nil)
     var detail = StepDetail.none
     let end = procedure.runTurn(.turn, on: worker, &detail)
-    // Cancelled, a child finishes in a group that is on no queue.
+    // A cancelled child finishes even in a group that is on no queue.
     guard case .retired(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
     if let waiters { FinishWaiter.resume(waiters) }
@@ -172,15 +175,16 @@ struct Worker {
   }
 }
 
-/// Whose turn the calling thread runs, for blocking calls in it.
+/// Records whose turn the calling thread runs, for blocking calls in it.
 @safe struct TurnNote {
-  /// The address of the present worker's place.
+  /// The address of the present worker's `member`.
   private static let place = ThreadWord()
 
-  /// On the stack of the worker, which outlives each use: only its own thread finds the address.
+  /// It is on the worker's stack, which outlives each use: only the same thread finds the address.
   private let member: UnsafeMutablePointer<Member?>
 
-  /// Runs `body` with a note. There may be another one outside: a turn on the main queue that spins the run loop.
+  /// Runs `body` with a note. There may be an outer one: a turn on the main queue that spins the
+  /// run loop.
   static func with(_ body: (TurnNote) -> Void) {
     unsafe withUnsafeTemporaryAllocation(of: Member?.self, capacity: 1) { buffer in
       guard let address = buffer.baseAddress else { return }
@@ -195,12 +199,12 @@ struct Worker {
   @inline(__always)
   func begin(_ member: Member) { unsafe self.member.pointee = member }
 
-  /// Before the procedure may be released.
+  /// Called before the procedure may be deallocated.
   @inline(__always)
   func end() { unsafe member.pointee = nil }
 
-  /// Runs `body`, which is user code of `procedure`, wherever the calling thread is: a value is handed over on the worker
-  /// of another procedure, and an observer may be called on a queue of its own.
+  /// Runs `body`, which is user code of `procedure`, on any thread: a value is handed over on the
+  /// worker of another procedure, and an observer may be called on a queue of its own.
   static func running<Failure: Error>(
     _ procedure: Procedure, _ body: () throws(Failure) -> Void
   ) throws(Failure) {
@@ -219,7 +223,7 @@ struct Worker {
     if let failure { throw failure }
   }
 
-  /// The procedure whose turn that is; nil outside of turns.
+  /// The procedure whose turn the thread runs; nil outside of turns.
   static var procedure: Procedure? {
     let member = unsafe UnsafePointer<Member?>(bitPattern: place.value)
     return unsafe member?.pointee?.procedure

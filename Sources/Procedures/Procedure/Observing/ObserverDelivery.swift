@@ -2,19 +2,22 @@ internal import ProcedurePrimitives
 
 /// An event on its way to the observers of a procedure.
 ///
-/// An observer on a queue of its own puts it aside: the turn keeps the delivery with the procedure, gives up its
-/// thread, and goes on with the same event when that observer has returned.
+/// If an observer is called elsewhere, the delivery is suspended: the turn keeps it with the
+/// procedure, gives up its thread, and continues with the same event when the observer has
+/// returned.
 struct ObserverDelivery: Sendable {
-  /// The event of the turn. It brings others to observers that missed them, and a did-add follows a will-add.
+  /// The event of the turn. Observers also get earlier events that they missed, and a did-add
+  /// follows a will-add.
   let event: ProcedureEvents
   private let entries: SmallList<ObserverEntry>
   /// The procedure of a will-add event.
   private let production: Production?
-  /// The events that each entry receives, and those of them that the entry at `index` has not received.
+  /// The events that each entry receives, and those of them that the entry at `index` has not
+  /// received.
   private var events: ProcedureEvents
   private var remaining: ProcedureEvents
   private var index = 0
-  /// The event whose call, elsewhere, is waited for.
+  /// The event whose call, elsewhere, the turn waits for.
   private var awaited: ProcedureEvents = []
 
   init(
@@ -28,24 +31,26 @@ struct ObserverDelivery: Sendable {
     remaining = events
   }
 
-  /// Whether it goes on: then the override of its event was called.
+  /// Whether it was suspended: then the override of its event was called.
   var wasPutAside: Bool { @inline(__always) get { !awaited.isEmpty } }
 
-  /// The call that it waits for, once it was put aside.
+  /// The call that it waits for, once it was suspended.
   var awaitedCall: ObserverCall {
     ObserverCall(entry: entries[index], event: awaited, added: production?.procedure)
   }
 
   /// Calls the observers.
   ///
-  /// - Returns: false if one of them is called elsewhere. The rest is with the procedure then, whose turn another
-  ///   thread may run already: the caller must do no more of it.
+  /// - Returns: false if one of them is called elsewhere. The procedure keeps the remaining
+  ///   delivery then, and another thread may already run its turn: the caller must do nothing more
+  ///   of it.
   @inline(__always)
   func run(for procedure: Procedure) -> Bool {
     var (events, remaining, index) = (events, remaining, index)
     let count = entries.count
     while true {
-      // 1. Each observer, in the order in which they were added, receives its events before the next one does.
+      // 1. Each observer receives its events before the next one does, in the order in which they
+      //    were added.
       while index < count {
         guard let event = remaining.first else {
           index += 1
@@ -67,14 +72,14 @@ struct ObserverDelivery: Sendable {
           return false
         }
       }
-      // 2. Between will-add and did-add, the procedure is added that the observers know of now.
+      // 2. The procedure that the observers know of now is added between will-add and did-add.
       guard events == .willAdd, let production else { return true }
       procedure.carryOut(production)
       (events, remaining, index) = (.didAdd, .didAdd, 0)
     }
   }
 
-  /// Whether the entry is to receive the event. Only the holder of the turn asks.
+  /// Whether the entry must receive the event. Called only by the holder of the turn.
   @inline(__always)
   private static func isDue(_ event: ProcedureEvents, to entry: ObserverEntry) -> Bool {
     if event == .didAttach {
@@ -82,16 +87,17 @@ struct ObserverDelivery: Sendable {
       entry.isAttached = true
     }
     if entry.events.contains(event) { return true }
-    // The finish also releases observers that do not want it.
+    // The finish also releases observers that do not want the event.
     if event == .didFinish { entry.remove() }
     return false
   }
 
-  /// Has the observer called elsewhere that is awaited, and the turn continued when it has returned.
+  /// Has the awaited observer called elsewhere; the turn continues when it has returned.
   @inline(never)
   private func putAside(in procedure: Procedure) {
     let call = awaitedCall
-    // Before the call: another thread may continue the turn as soon as that has returned.
+    // Store it before the call: another thread may continue the turn as soon as the call has
+    // returned.
     procedure.withCore { core in
       core.attachments.with(TurnWork.self) { $0.suspendedDelivery = self }
       core.noteObserverAwaited(at: call.entry.place)
@@ -118,7 +124,8 @@ struct ObserverCall: Sendable, Equatable {
 }
 
 extension ProcedureCore {
-  /// Gathers the observers of the event that the machine has decided on, in its critical section.
+  /// Collects the observers of the event that the machine has returned, in the same critical
+  /// section.
   ///
   /// Not inlined: most procedures have no observers.
   @inline(never)
@@ -128,19 +135,19 @@ extension ProcedureCore {
     let entries: SmallList<ObserverEntry>
     switch event {
     case .didAttach:
-      // 1. Observers that were added: they may have missed a cancel, and the finish.
+      // 1. Newly added observers may have missed a cancel, and the finish.
       if life.cancel == .delivered { events.insert(.didCancel) }
       if life.state == .finished { events.insert(.didFinish) }
       entries = life.state == .finished ? observers.takeAll() : observers.unattached
     case .didCancel where life.takeNewObservers():
-      // 2. The override goes before everything else, so that new observers are attached here.
+      // 2. The override comes before everything else, so new observers are attached here.
       events.insert(.didAttach)
       entries = observers.entries
     case .didFinish:
-      // 3. The last event: an observer that is added from here on receives it when attached.
+      // 3. The last event: an observer that is added later receives it when it is attached.
       entries = observers.takeAll()
     case .willAdd:
-      // 4. One of those to add. The rest come in steps of their own.
+      // 4. One of the procedures to add. The rest come in steps of their own.
       guard let pending, let next = pending.produced.popFirst() else { return }
       if !pending.produced.isEmpty { _ = life.post(.produced) }
       production = next
@@ -154,7 +161,7 @@ extension ProcedureCore {
 }
 
 extension Procedure {
-  /// Calls the observers of an event, and then the queue's delegate, if it is one for that.
+  /// Calls the observers of an event, and then the queue's delegate, if the event is for it.
   ///
   /// Not inlined: most events have neither observers nor a delegate.
   ///
@@ -163,7 +170,7 @@ extension Procedure {
   final func deliver(
     _ event: ProcedureEvents, _ detail: inout StepDetail, on list: ProcedureList?
   ) -> Bool {
-    // Taken out, not matched in place, which would retain the entries.
+    // It is taken out, not matched in place, which would retain the entries.
     if case .delivery(let delivery) = exchange(&detail, with: .none) {
       guard delivery.run(for: self) else { return false }
     }

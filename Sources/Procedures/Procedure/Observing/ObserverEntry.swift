@@ -1,13 +1,13 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// An observer's place on a procedure: a subclass for each kind of observer.
+/// The entry of an observer on a procedure: a subclass for each kind of observer.
 ///
-/// It knows no procedure, so that a registration which outlives the procedure costs it nothing: a
-/// weak reference would make all of its reference counting slow.
+/// It refers to no procedure, so that a registration which outlives the procedure costs it nothing:
+/// a weak reference would slow down all of the procedure's reference counting.
 ///
-/// Unchecked because `status` says which thread may touch the subclass's properties: the thread that
-/// brought it from idle to calling, or to gone.
+/// It is unchecked because `status` decides which thread may touch the subclass's properties: the
+/// thread that changed it from idle to calling, or to gone.
 ///
 /// | status  | deliver       | remove    | returned | returned from didFinish |
 /// |---------|---------------|-----------|----------|-------------------------|
@@ -27,7 +27,7 @@ class ObserverEntry: @unchecked Sendable {
   }
 
   private let status = AtomicByte(Status.idle)
-  /// That of the subclass's properties.
+  /// Reports the uses of the subclass's properties to the model, which finds races.
   private let uses = UseCount(of: "an observer")
   final let events: ProcedureEvents
   /// Whether didAttach was delivered to it, or need not be. Written before the entry is shared, or
@@ -41,7 +41,7 @@ class ObserverEntry: @unchecked Sendable {
     self.place = place
   }
 
-  /// Whether the call that is due is made elsewhere, with the turn put aside until then.
+  /// Whether the call that is due is made elsewhere, and the turn suspended until then.
   @inline(__always)
   final var isCalledElsewhere: Bool {
     switch place {
@@ -51,16 +51,16 @@ class ObserverEntry: @unchecked Sendable {
     }
   }
 
-  /// Calls the observer. To override.
+  /// Calls the observer. Subclasses override it.
   func call(for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?) {}
 
-  /// Releases the observer. To override.
+  /// Releases the observer. Subclasses override it.
   func release() {}
 
-  /// Whether it receives no event any more.
+  /// Whether it receives no more events.
   final var isRemoved: Bool { status.load() >= Status.leaving }
 
-  /// Releases the observer, which receives no event from here on. True the first time.
+  /// Releases the observer, which receives no more events. True the first time.
   @discardableResult
   final func remove() -> Bool {
     while !isRemoved {
@@ -74,9 +74,10 @@ class ObserverEntry: @unchecked Sendable {
     return false
   }
 
-  /// Calls the observer, unless it was removed. Releases it after the finish, which is its last event.
+  /// Calls the observer, unless it was removed. Releases it after the finish, which is its last
+  /// event.
   ///
-  /// Called by the holder of the turn, or for it.
+  /// Called by the holder of the turn, or on its behalf.
   final func deliver(
     _ event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {
@@ -84,7 +85,8 @@ class ObserverEntry: @unchecked Sendable {
     uses.note()
     call(for: event, of: procedure, adding: added)
     if event != .didFinish, status.compareExchange(Status.calling, Status.idle) { return }
-    // It was removed meanwhile, by a thread that left the release to this one; or this was the end.
+    // Another thread removed it meanwhile and left the release to this one; or this was the last
+    // event.
     status.store(Status.gone)
     release()
   }
@@ -99,7 +101,7 @@ class ObserverEntry: @unchecked Sendable {
   }
 }
 
-/// The place of a `ProcedureObserver`.
+/// The entry of a `ProcedureObserver`.
 final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable
 {
   @safe @exclusivity(unchecked) private var observer: Observer?
@@ -141,7 +143,7 @@ final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, 
   }
 }
 
-/// The place of a closure. It receives one event, and no other.
+/// The entry of a closure, which receives exactly one event.
 @usableFromInline
 final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?
@@ -157,7 +159,7 @@ final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable
   override func call(
     for event: ProcedureEvents, of procedure: Procedure, adding added: Procedure?
   ) {
-    // A closure for procedures of this type was added to one of this type.
+    // A closure for procedures of type `P` was added to a procedure of that type.
     let target = unsafe unsafeDowncast(procedure, to: P.self)
     switch block {
     case .willExecute(let block): offer(.execute, of: procedure) { block(target, $0) }
@@ -203,7 +205,7 @@ enum ObserverPlace: Sendable {
   case worker
   case queue(DispatchQueue)
   case mainActor
-  /// Where a simulation decides, for each call.
+  /// A simulation decides the place of each call.
   case stage(any ObserverStage)
 
   @usableFromInline
@@ -211,7 +213,7 @@ enum ObserverPlace: Sendable {
     self = queue.map(ObserverPlace.queue) ?? .worker
   }
 
-  /// For people: "on the main actor".
+  /// The place in a report: "on the main actor".
   var words: String {
     switch self {
     case .worker: "on a worker"
@@ -232,12 +234,12 @@ enum ObserverPlace: Sendable {
   }
 }
 
-/// Decides where an observer is called: at once, or later, with the turn put aside until then.
+/// Decides whether an observer is called at once, or later, with the turn suspended until then.
 @usableFromInline
 package protocol ObserverStage: AnyObject, Sendable {
-  /// Whether the call that is due is put aside. Called in the turn of the procedure.
+  /// Whether the call that is due is suspended. Called in the turn of the procedure.
   func putsAside() -> Bool
 
-  /// Runs `work` later: the call, after which the turn goes on.
+  /// Runs `work` later: the call, after which the turn continues.
   func perform(_ work: @escaping @Sendable () -> Void)
 }

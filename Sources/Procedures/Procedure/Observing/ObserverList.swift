@@ -3,12 +3,12 @@ internal import ProcedurePrimitives
 /// The observers of one procedure, in the order in which they were added. Guarded by its lock.
 struct ObserverList: Sendable {
   private(set) var entries = SmallList<ObserverEntry>()
-  /// The events that one of them at least wants to receive.
+  /// The events that at least one of them wants to receive.
   private(set) var wants: ProcedureEvents = []
-  /// When to look for removed entries: at two to the power of this many.
+  /// Two to this power is the number of entries at which removed ones are dropped.
   private var pruneExponent: UInt8 = 4
 
-  /// Adds an observer. Those that were taken off leave here, amortised O(1).
+  /// Adds an observer. Removed entries are dropped here, amortised O(1).
   mutating func append(_ entry: ObserverEntry) {
     if entries.count >= 1 << pruneExponent { prune() }
     entries.append(entry)

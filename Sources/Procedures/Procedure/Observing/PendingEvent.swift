@@ -1,10 +1,10 @@
 internal import ProcedurePrimitives
 
-/// Holds back the event that it was handed out for, as long as a reference to it is kept.
+/// Holds its event back, as long as a reference to it is kept.
 ///
 /// Keep it beyond the observer's return to make the procedure wait before it executes or finishes;
 /// call `release()`, or drop all references to it, to let the event go on. It cannot be forgotten:
-/// its `deinit` releases it. A cancel before `execute()` makes a held execute event moot.
+/// its `deinit` releases it. A cancel before `execute()` ends the hold of an execute event.
 ///
 /// ```swift
 /// procedure.addWillFinishBlockObserver { procedure, errors, pendingFinish in
@@ -15,7 +15,7 @@ public final class PendingEvent: Sendable {
   private enum Status {
     /// The observer has not returned.
     static let offered: UInt8 = 0
-    /// The observer has returned and a reference to it was kept.
+    /// The observer has returned, and a reference to the event was kept.
     static let held: UInt8 = 1
     static let released: UInt8 = 2
   }
@@ -33,7 +33,7 @@ public final class PendingEvent: Sendable {
     release()
   }
 
-  /// Lets the event go on. Later calls do nothing. From any thread.
+  /// Lets the event go on. Later calls do nothing. Call it from any thread.
   public func release() {
     guard status.exchange(Status.released) == Status.held else { return }
     procedure.post(.release(event))

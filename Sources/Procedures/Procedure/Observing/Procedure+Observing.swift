@@ -3,25 +3,26 @@ internal import Dispatch
 extension Procedure {
   /// Adds an observer, at any time. Observers are called in the order in which they were added.
   ///
-  /// One that is added late is called, in a turn, for a cancel or finish that already happened. It is not called for an
-  /// execution that has begun; the time of a `TimeoutObserver` begins when it is added then.
-  /// Observers are released when the procedure has finished.
+  /// An observer that is added late is called, in a turn, for a cancel or finish that has already
+  /// happened. It is not called for an execution that has begun; a `TimeoutObserver` then counts
+  /// its time from the moment in which it is added. Observers are released when the procedure has
+  /// finished.
   ///
-  /// - Returns: what takes it off again. May be dropped.
+  /// - Returns: a registration that can remove the observer. May be dropped.
   @discardableResult
   public final func add<Observer: ProcedureObserver>(
     observer: Observer
   ) -> ObserverRegistration {
     let registration = add(ProcedureObserverEntry(observer, at: ObserverPlace(observer.eventQueue)))
-    // Too late for willExecute: its time begins here, and not in the next turn, which may come after `execute()`. Should
-    // it have been in time after all, the time that began with the event is over first.
+    // Too late for willExecute: its time begins here, not in the next turn, which may come after
+    // `execute()`. If it was in time after all, the time that began with the event is over first.
     if state >= .started, !isFinished, let late = observer as? any BeginsWithStart {
       late.start(for: self)
     }
     return registration
   }
 
-  /// Adds an observer that decides itself where it is called.
+  /// Adds an observer that decides where it is called.
   package final func addStaged(_ observer: some ProcedureObserver & ObserverStage) {
     _ = add(ProcedureObserverEntry(observer, at: .stage(observer)))
   }
@@ -42,15 +43,15 @@ extension Procedure {
   }
 }
 
-/// An observer's place on a procedure. Dropping it does nothing: the observer stays.
+/// The registration of an observer with a procedure. Dropping it does nothing: the observer stays.
 public struct ObserverRegistration: Sendable {
   let entry: ObserverEntry
 
-  /// Takes the observer off the procedure, which releases it: nothing is delivered from here on.
+  /// Removes the observer from the procedure, which releases it: it receives no more events.
   ///
-  /// A callback that is running on another thread is not waited for.
+  /// It does not wait for a callback that is running on another thread.
   ///
-  /// - Returns: true if this took it off; false if it was taken off before, or the procedure has
+  /// - Returns: true if this call removed it; false if it was removed before, or the procedure has
   ///   finished.
   @discardableResult
   public func remove() -> Bool { entry.remove() }

@@ -1,6 +1,6 @@
 /// The events that an observer wants to receive.
 ///
-/// An event that no observer wants is not delivered at all, which is cheaper.
+/// An event that no observer wants is not delivered, which is cheaper.
 public struct ProcedureEvents: OptionSet, Sendable {
   /// One bit for each event.
   public let rawValue: UInt8
@@ -18,9 +18,9 @@ public struct ProcedureEvents: OptionSet, Sendable {
   public static let didExecute = ProcedureEvents(rawValue: 1 << 2)
   /// The procedure was cancelled.
   public static let didCancel = ProcedureEvents(rawValue: 1 << 3)
-  /// The procedure is about to add another one to its queue or group.
+  /// The procedure is about to add another procedure to its queue or group.
   public static let willAdd = ProcedureEvents(rawValue: 1 << 4)
-  /// The procedure has added another one.
+  /// The procedure has added another procedure.
   public static let didAdd = ProcedureEvents(rawValue: 1 << 5)
   /// The procedure is about to finish.
   public static let willFinish = ProcedureEvents(rawValue: 1 << 6)
@@ -44,7 +44,7 @@ public struct ProcedureEvents: OptionSet, Sendable {
     }
   }
 
-  /// The event that comes first in a procedure's life.
+  /// The event in the set that comes first in a procedure's life.
   var first: ProcedureEvents? {
     isEmpty ? nil : ProcedureEvents(rawValue: rawValue & (~rawValue &+ 1))
   }

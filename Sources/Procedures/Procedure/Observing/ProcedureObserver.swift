@@ -2,7 +2,7 @@ public import Dispatch
 
 /// Something that receives the events of a procedure.
 ///
-/// Implement the events that you want; the others do nothing. All are called in the procedure's
+/// Implement the events that you want; the defaults do nothing. All are called in the procedure's
 /// turns: one at a time, never overlapping its `execute()` or overrides, on a worker of its queue,
 /// or on `eventQueue`. One value may observe several procedures, and is then called concurrently.
 ///
@@ -15,19 +15,18 @@ public import Dispatch
 /// procedure.add(observer: Log())
 /// ```
 public protocol ProcedureObserver: Sendable {
-  /// The events to receive; all unless you say less. Asked once, when it is added.
+  /// The events to receive; all by default. Read once, when it is added.
   var events: ProcedureEvents { get }
 
-  /// Where to be called; nil, the default, means on the procedure's worker.
+  /// The queue to be called on; nil, the default, means the procedure's worker.
   ///
-  /// The procedure's turn waits for the callback by message: no thread is blocked.
+  /// The procedure's turn waits for the callback without blocking a thread.
   var eventQueue: DispatchQueue? { get }
 
   /// It was attached: delivered in the procedure's next turn, before any other event.
   func didAttach(to procedure: Procedure)
 
-  /// `execute()` is about to be called. If you cancel or finish the procedure here, it is not
-  /// called.
+  /// `execute()` is about to be called, unless you cancel or finish the procedure here.
   ///
   /// - Parameters:
   ///   - procedure: the observed procedure.
@@ -52,7 +51,7 @@ public protocol ProcedureObserver: Sendable {
   ///
   /// - Parameters:
   ///   - procedure: the observed procedure.
-  ///   - errors: of the cancel and of the finish.
+  ///   - errors: the errors of the cancel and of the finish.
   ///   - pendingFinish: keep it to hold the event back; release it to let the event go on.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
@@ -65,7 +64,7 @@ extension ProcedureObserver {
   /// All events.
   public var events: ProcedureEvents { .all }
 
-  /// On the procedure's worker.
+  /// The procedure's worker.
   public var eventQueue: DispatchQueue? { nil }
 
   /// Does nothing.
@@ -95,7 +94,7 @@ extension ProcedureObserver {
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {}
 }
 
-/// An observer whose work begins with the start of the procedure, or at once if that is over.
+/// An observer whose work begins with the start of the procedure, or at once if it has started.
 protocol BeginsWithStart: ProcedureObserver {
   func start(for procedure: Procedure)
 }

@@ -1,10 +1,10 @@
-/// Records the members of one list, from one call of `ProcedureTimeline.record` on.
+/// Records the members of one list, beginning with one call of `ProcedureTimeline.record`.
 final class ListRecording: Sendable {
   let store: RecordStore
   let history: HindranceHistory
-  /// The record of the group whose list this is; 0 if there is none.
+  /// The number of the record of the list's group; 0 if there is none.
   let parent: UInt64
-  /// The place among `store.roots` of the queue, or outermost group, that is recorded.
+  /// The index in `store.roots` of the recorded queue, or outermost group.
   let root: Int
 
   init(in store: RecordStore, _ history: HindranceHistory, parent: UInt64, root: Int) {
@@ -15,11 +15,12 @@ final class ListRecording: Sendable {
   }
 }
 
-/// For how long which hindrance kept the ready members of a list from being started, while it is recorded. Guarded
-/// by the lock of the list.
+/// How long each hindrance kept the ready members of a list from being started, while the list is
+/// recorded. Guarded by the lock of the list.
 ///
-/// A member reads the times when it becomes ready and again when it starts; the difference is where its waiting
-/// went. So a change of the list's state costs O(1), however many members wait.
+/// A member reads the times when it becomes ready and again when it starts; the difference shows
+/// where its waiting went. So a change of the list's state costs O(1), for any number of waiting
+/// members.
 final class HindranceHistory: @unchecked Sendable {
   let clock: RecordClock
   @safe @exclusivity(unchecked) private var sums = RecordSample()
@@ -35,14 +36,14 @@ final class HindranceHistory: @unchecked Sendable {
   /// The list's state may have changed.
   @inline(__always)
   func note(_ hindrance: Hindrance, limit: Int) {
-    // The wait from here on, or until now.
+    // The limit of the wait that begins now, or ends now.
     if hindrance == .slot { sums.limit = Int32(clamping: limit) }
     guard hindrance != current else { return }
     sums = sample()
     current = hindrance
   }
 
-  /// The time now, and how long each hindrance was there until now.
+  /// The time now, and how long each hindrance has lasted until now.
   @inline(__always)
   func sample() -> RecordSample {
     var sample = sums
@@ -55,15 +56,16 @@ final class HindranceHistory: @unchecked Sendable {
   }
 }
 
-/// An instant in nanoseconds, and what each hindrance of a list was until then.
+/// An instant in nanoseconds, and the hindrances of a list until then.
 struct RecordSample: Sendable {
   var now: Int64 = 0
-  /// How long each was there, in nanoseconds.
+  /// How long each one has lasted, in nanoseconds.
   var times = ForEachHindrance<Int64>()
-  /// The sum of all instants at which each was there. Divided by how long that was, it is their mean, which says what
-  /// came before what: the last instant would not, since a procedure that takes the last slot itself fills its list.
+  /// The sum of all instants of each hindrance. Divided by its duration it is their mean, which
+  /// gives the order of the hindrances. The last instant would not: a procedure that takes the last
+  /// slot itself fills its list.
   var moments = ForEachHindrance<Double>()
-  /// How many slots there were when the last one had been taken.
+  /// The number of slots when the last one had been taken.
   var limit: Int32 = 0
   /// Whether its only worker is the main thread.
   var isOnMainThread = false

@@ -16,7 +16,7 @@ extension ProcedureCore {
 
   fileprivate var recordID: RecordID { @inline(__always) get { anyRecord?.id ?? .none } }
 
-  /// The procedure is about to become a member of a list, or was one before that was recorded.
+  /// The procedure is about to become a member of a list, or was a member before that was recorded.
   @inline(never)
   mutating func beginRecord(of procedure: Procedure, in list: ProcedureList) {
     guard !isWatched, !isLeftOut else { return }
@@ -24,7 +24,7 @@ extension ProcedureCore {
       let record = list.makeRecord(
         of: procedure, isGroup: life.isGroup, watchedLife)
     else {
-      // Asked again, it would be another one of the sample.
+      // Offered again, it would count as another one of the sample.
       leaveOut()
       return
     }
@@ -34,7 +34,7 @@ extension ProcedureCore {
 
   /// It is about to leave its list.
   ///
-  /// - Returns: its record, if it has one, which is to be published without the lock.
+  /// - Returns: its record, if it has one; the caller publishes it without the lock.
   mutating func endRecord() -> ProcedureRecord? {
     guard isWatched, life.isRetired, let record else { return nil }
     // Most have no name, no errors, and exclude no other.
@@ -43,7 +43,8 @@ extension ProcedureCore {
       return record
     }
     if let list, let request = requirements?.exclusion?.request {
-      // It may outlive the procedure, and go under a lock, where none of the user's errors may go.
+      // It may outlive the procedure, and be released under a lock, where none of the user's errors
+      // may be released.
       list.holdingLockOnly { request.record = nil }
     }
     record.noteEnd(
@@ -52,21 +53,22 @@ extension ProcedureCore {
     return record
   }
 
-  /// Whether a dependency has not finished, so that it waits for that, and not for its group or a barrier.
+  /// Whether a dependency has not finished: then it waits for that dependency, not for its group or
+  /// a barrier.
   var missesDependency: Bool {
     dependencies.hasAwaited
   }
 
-  /// The list has taken it, or not.
+  /// Notes whether the list has taken it.
   mutating func noteInsertion(
     of procedure: Procedure, in list: ProcedureList, _ insertion: Insertion, isBarrier: Bool
   ) {
     if insertion == .refused {
-      // It ends, and is no entry.
+      // It ends, and has no entry.
       watch(false)
     } else if let record {
       if insertion == .held { record.note { open, _ in open.hold(isBarrier: isBarrier) } }
-      // The time before it was a member.
+      // The note covers the time before it was a member.
       notifyWatcher(after: record.life)
     } else {
       beginRecord(of: procedure, in: list)
@@ -86,34 +88,35 @@ extension ProcedureCore {
     isObserved = true
   }
 
-  /// They have returned, if any were called.
+  /// The observers have returned, if any were called.
   @inline(never)
   mutating func noteObserversReturned() {
     isObserved = false
     record?.note { $0.endObserving(at: $1) }
   }
 
-  /// One of them is to be called there.
+  /// One of the observers will be called at `place`.
   func noteObserverAwaited(at place: ObserverPlace) {
     if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
 }
 
 extension Procedure {
-  /// Its record: that of a dependency is asked for when it has ended. Nil as long as there was no timeline.
+  /// The identity of its record, which a dependent reads when the procedure has ended. Nil until
+  /// the first timeline.
   final var recordID: RecordID? {
     ProcedureRecord.isUsed.load() == 0 ? nil : peek { $0.recordID }
   }
 
-  /// Its observer is called now, which was awaited there.
+  /// The observer whose call at `place` was awaited is called now.
   final func noteObserverCalled(at place: ObserverPlace) {
     guard case .mainActor = place else { return }
     withCore { core in core.record?.note { $0.observe(.observer, at: $1) } }
   }
 
-  /// Its closure is to begin on the main actor.
+  /// Its closure will begin on the main actor.
   ///
-  /// - Returns: whether it is recorded, so that the beginning is to be noted, too.
+  /// - Returns: whether it is recorded, so that the caller must note the beginning, too.
   final func noteBodyAwaited() -> Bool {
     withCore { core in
       core.record?.note { $0.bodyAwaitedSince = $1 }
@@ -121,28 +124,28 @@ extension Procedure {
     }
   }
 
-  /// The main actor has begun it.
+  /// The main actor has begun the closure.
   final func noteBodyBegun() {
     withCore { core in core.record?.note { $0.endWaitForBody(at: $1) } }
   }
 
-  /// The steps of its task are recorded, which has not begun; not of a closure on the main actor, which takes none.
+  /// Records the steps of its task, which has not begun. A closure on the main actor takes none.
   @inline(never)
   final func recordSteps(of task: ProcedureTask) {
     guard !runsOnMainActor else { return }
     if let steps = withCore({ $0.record?.beginSteps() }) { task.record(in: steps) }
   }
 
-  /// The number of its record, if that is in that store and has not ended.
+  /// The number of its record, if the record is in `store` and has not ended.
   final func record(in store: RecordStore) -> UInt64? {
     peek { core in
       core.record.flatMap { $0.store === store ? $0.number : nil }
     }
   }
 
-  /// Its record so far, if it is in that store and has not finished.
+  /// Its record so far, if the record is in `store` and the procedure has not finished.
   final func currentRecord(in store: RecordStore) -> RecordedProcedure? {
-    // 1. Under the locks: the notes.
+    // 1. Read the notes under the locks.
     let current: RecordedProcedure? = peek { core in
       guard let list = core.list, let record = core.record, record.store === store
       else { return nil }
@@ -154,7 +157,8 @@ extension Procedure {
     }
     guard var record = current else { return nil }
     if record.name == nil { record.name = derivedName }
-    // 2. Without them: the procedure that its wait names. Its name is the user's, and its record behind its own lock.
+    // 2. Find the awaited procedure without them. Its name is the user's, and its record is behind
+    //    its own lock.
     let wait = wait
     switch wait {
     case .dependencies, .exclusion:
@@ -165,7 +169,7 @@ extension Procedure {
     return record
   }
 
-  /// Records it from here on, and all below it.
+  /// Records it from now on, and everything below it.
   final func beginRecord(in list: ProcedureList) {
     withCore { core in
       guard core.life.state < .finishing, core.list === list, core.isMember else { return }

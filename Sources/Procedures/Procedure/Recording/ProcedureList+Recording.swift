@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// A list's recording is guarded by the list's lock. A byte beside it says what there is, so that adding to a list that
-/// is not recorded costs one load.
+/// A list's recording is guarded by the list's lock. A byte beside it says which parts exist, so
+/// that adding to a list that is not recorded costs one load.
 extension ProcedureList {
   private static var recorded: UInt8 { 1 }
   private static var awaited: UInt8 { 2 }
@@ -10,7 +10,7 @@ extension ProcedureList {
 
   var isRecorded: Bool { @inline(__always) get { recordingStatus.load() & Self.recorded != 0 } }
 
-  /// Whether something is called with each procedure that is about to become a member.
+  /// Whether a recorder is called with each procedure that is about to become a member.
   var meetsNewcomers: Bool { @inline(__always) get { recordingStatus.load() & Self.met != 0 } }
 
   /// A procedure is about to become a member. Called with no lock held, on the thread that adds it.
@@ -20,7 +20,8 @@ extension ProcedureList {
     recorder?.meet(newcomer)
   }
 
-  /// - Parameter body: returns what is to be released after the lock, as users' errors may go with it.
+  /// - Parameter body: returns an object to release after the lock, since users' errors may be
+  ///   released with it.
   @discardableResult
   fileprivate func changeRecording<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
@@ -37,13 +38,13 @@ extension ProcedureList {
         | (storage.newcomerRecorder == nil ? 0 : Self.met))
   }
 
-  /// Runs `body` under the lock, and nothing else: what has arrived stays there.
+  /// Runs only `body` under the lock: arrivals stay where they are.
   @inline(__always)
   func holdingLockOnly<Result: Sendable>(_ body: () -> Result) -> Result {
     storage.withLock { _ in body() }
   }
 
-  /// Begins the record of a member. Nil if the list is recorded no more.
+  /// Begins the record of a member. Nil if the list is no longer recorded.
   func makeRecord(
     of procedure: Procedure, isGroup: Bool, _ life: RecordedLife
   ) -> ProcedureRecord? {
@@ -54,17 +55,17 @@ extension ProcedureList {
     }
   }
 
-  /// Records members that are enqueued from here on.
+  /// Records members that are enqueued from now on.
   ///
   /// - Returns: the recording; nil if the store has been stopped meanwhile.
   private func record(in store: RecordStore, parent: UInt64, root: Int) -> ListRecording? {
     let context = context
     let clock = RecordClock(context.clock.service)
     let isOnMainThread = context.scheduler.isOnMainThread
-    // The replaced record is released after the lock: users' errors may go with it.
+    // The replaced record is released after the lock: users' errors may be released with it.
     let (recording, _): (ListRecording?, ListRecording?) = locked { storage in
       guard store.isRecording else { return (nil, nil) }
-      // Those that an earlier timeline records go on with the same times.
+      // Members that an earlier timeline records continue with the same times.
       let history =
         storage.recording?.history
         ?? HindranceHistory(
@@ -75,12 +76,13 @@ extension ProcedureList {
       publishRecording(of: storage)
       return (new, replaced)
     }
-    // Those that have arrived meanwhile have either seen it, or are there to be found.
+    // Members that have arrived meanwhile have either seen it, or can be found now.
     arrivals.order()
     return recording
   }
 
-  /// Records the children of a group that are enqueued from here on, if the group is recorded itself, and they are not.
+  /// Records the children of a group that are enqueued from now on, if the group itself is
+  /// recorded, and they are not.
   private static func record(
     childrenOf group: Procedure, in recording: ListRecording
   ) -> (list: ProcedureList, ListRecording)? {
@@ -91,7 +93,7 @@ extension ProcedureList {
     return (list, own)
   }
 
-  /// Records the members that there are, and all below.
+  /// Records the present members, and everything below.
   ///
   /// Iterative: groups may be nested thousands deep.
   private func recordMembers(in recording: ListRecording) {
@@ -104,7 +106,7 @@ extension ProcedureList {
     }
   }
 
-  /// A group was added to this list: its children are recorded, if this list is.
+  /// A group was added to this list: records its children, if this list is recorded.
   func recordChildren(of group: Procedure) {
     guard isRecorded, let recording = storage.withLock({ $0.recording }),
       let (list, own) = Self.record(childrenOf: group, in: recording)
@@ -112,7 +114,7 @@ extension ProcedureList {
     list.recordMembers(in: own)
   }
 
-  /// Records the members of the list of a queue, or of a group, and all below, from here on.
+  /// Records the members of the list of a queue, or of a group, and everything below, from now on.
   func beginRecording(in store: RecordStore, of owner: (any RecordedOwner)?, named name: String) {
     ProcedureRecord.isUsed.store(1)
     let context = context
@@ -122,7 +124,7 @@ extension ProcedureList {
     if let recording = record(in: store, parent: 0, root: place) { recordMembers(in: recording) }
   }
 
-  /// The store records no more, in this list and below.
+  /// Ends the recording of the store in this list and below.
   func endRecording(in store: RecordStore) {
     var lists = [self]
     while let list = lists.popLast() {
@@ -133,7 +135,7 @@ extension ProcedureList {
     }
   }
 
-  /// The group, which was to be recorded, is on a queue.
+  /// The group, whose recording was awaited, is on a queue.
   func beginAwaitedRecording() {
     guard recordingStatus.load() & Self.awaited != 0 else { return }
     guard let store = changeRecording({ $0.awaitedStore.take() }) else { return }
@@ -143,7 +145,7 @@ extension ProcedureList {
 }
 
 extension ProcedureList {
-  /// The records so far of members that have not finished, and of all below.
+  /// The records so far of unfinished members, and of everything below.
   func unfinishedRecords(in store: RecordStore) -> [RecordedProcedure] {
     var lists = [self]
     var records: [RecordedProcedure] = []
@@ -167,7 +169,8 @@ final class NewcomerRecorder: Sendable {
 }
 
 extension Procedure {
-  /// For a group, passes on each child that is about to be added, on the thread that adds it. One recorder at a time.
+  /// Calls `recorder` with each child of this group that is about to be added, on the thread that
+  /// adds it. One recorder at a time.
   package final func recordChildren(_ recorder: @escaping @Sendable (Procedure) -> Void) {
     let recorder = NewcomerRecorder(recorder)
     childList?.changeRecording { exchange(&$0.newcomerRecorder, with: recorder) }
@@ -175,12 +178,13 @@ extension Procedure {
 }
 
 extension RecordStore {
-  /// Records the children of a group, from here on, or from when it is on a queue.
+  /// Records the children of a group, from now on, or from the time when it is on a queue.
   package func record(_ group: Procedure) {
     guard let list = group.childList else { return }
-    // Who puts the group on a queue sets the context, and then reads whether a recording is awaited; this notes that it is,
-    // and then reads the context. One of the two finds the other's: both notes are made under the list's lock, so that
-    // the later of them knows the earlier. Without the lock both could be missed, on x86-64 too.
+    // The thread that puts the group on a queue sets the context, and then reads whether a
+    // recording is awaited; this thread notes the recording, and then reads the context. One of the
+    // two finds the other's note: both are made under the list's lock, so that the later one sees
+    // the earlier. Without the lock both could be missed, on x86-64 too.
     list.changeRecording { exchange(&$0.awaitedStore, with: self) }
     if list.isOnQueue { list.beginAwaitedRecording() }
   }

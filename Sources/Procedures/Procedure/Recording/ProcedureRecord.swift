@@ -1,21 +1,22 @@
 internal import ProcedurePrimitives
 
-/// The record of one procedure, from when it is enqueued. It watches the procedure's life, and is the one place that
-/// learns what the procedure does.
+/// The record of one procedure, from its enqueue. It watches the procedure's life, and is the only
+/// place that learns what the procedure does.
 ///
-/// It changes under the lock of the procedure. While the procedure is ready, its list changes it as well, so then it
-/// changes under the lock of the list, too. Once the procedure has finished it changes no more, and the store has it.
+/// It changes under the procedure's lock. While the procedure is ready, its list changes it as
+/// well: then it changes under both locks. Once the procedure has finished it no longer changes,
+/// and the store has it.
 final class ProcedureRecord: Attachment, @unchecked Sendable {
-  /// Whether there ever was a timeline: without one a dependent need not ask for the record.
+  /// Whether there ever was a timeline: without one, dependents need not read the record.
   static let isUsed = AtomicByte(0)
 
   let id: RecordID
-  /// Nil once it is there: the store has its records, which must not have the store.
+  /// Nil once the store has the record: records in the store must not keep the store.
   @safe @exclusivity(unchecked) private(set) var store: RecordStore?
   private let history: HindranceHistory
   @safe @exclusivity(unchecked) private var open: OpenRecord
 
-  /// Begins one, under the lock of the list.
+  /// Begins a record, under the lock of the list.
   init(of type: AnyClass, isGroup: Bool, _ life: RecordedLife, in recording: ListRecording) {
     store = recording.store
     history = recording.history
@@ -32,12 +33,12 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     stopBecauseOfInconsistency("Internal inconsistency: a record is made by a list")
   }
 
-  /// All of it: after the finish, or under both locks.
+  /// The whole record: read after the finish, or under both locks.
   var content: RecordedProcedure { open.content }
 
   var number: UInt64 { open.content.id }
 
-  /// The last note.
+  /// The life at the last note.
   var life: RecordedLife { open.life ?? RecordedLife() }
 
   /// Whether the procedure may still change it.
@@ -45,18 +46,19 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   // MARK: As an attachment, under the lock of the procedure
 
-  // Its number is asked for by dependents, and a procedure keeps its errors itself. One that ends without being an
-  // entry, since its group refused it or went away, gives the record back: that has the whole store.
+  // Dependents read its number, and a procedure keeps its errors itself. A procedure that ends
+  // without an entry, since its group refused it or was deallocated, gives up the record, which
+  // keeps the whole store.
   override var remainder: Attachment? { isOpen ? nil : self }
 
   override func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {
-    // Only the lock of the list guards its times.
+    // The list's times are guarded only by the list's lock.
     let isInList = open.isInList || life.stage.isInList
     let sample = isInList ? history.sample() : RecordSample(now: history.clock.now)
     open.move(to: life, missesDependency: missesDependency, at: sample)
   }
 
-  /// Notes what happens now.
+  /// Notes a change, with the present time.
   func note(_ change: (inout OpenRecord, _ now: Int64) -> Void) {
     change(&open, history.clock.now)
   }
@@ -80,7 +82,7 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
   }
 
-  /// The record so far, as if it waited for nothing from now on. Called under the lock of the list as well.
+  /// The record so far, as if its wait ended now. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
     if open.life?.stage == .finishing { open.content.steps?.noteOver() }
     var ended = open
@@ -91,17 +93,17 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     return ended.content
   }
 
-  // MARK: What its list notes, under the list's lock only
+  // MARK: Notes of the list, under the list's lock only
 
-  /// It had a slot at hand, and stands in line for what others exclude it from.
+  /// It had a slot available, and stands in line for a category.
   func enterLine(_ line: @autoclosure () -> RecordedLine) {
     guard open.isReady, open.line == nil else { return }
     open.enter(line(), at: history.sample())
   }
 
-  /// It goes on, or waits for something else.
+  /// It continues, or begins another wait.
   ///
-  /// - Parameter holder: the record of the procedure that made room for it, if that is known.
+  /// - Parameter holder: the record of the procedure that made room for it, if it is known.
   func leaveLine(after holder: RecordID = .none) {
     guard open.line != nil else { return }
     let number = holder.number(inStoreOf: id)
@@ -110,34 +112,35 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   // MARK: With no lock held
 
-  /// Puts it where the timeline finds it. Called in the procedure's last turn, before its dependents and waiters hear
-  /// of its end.
+  /// Puts it where the timeline finds it. Called in the procedure's last turn, before its
+  /// dependents and waiters are notified.
   ///
-  /// - Parameter derivedName: its name if the user has given it none; nil for that of its type.
+  /// - Parameter derivedName: the name if the user has given none; nil for the name of its type.
   func publish(named derivedName: @autoclosure () -> String?) {
     if open.content.name == nil, let name = derivedName() { open.content.name = name }
     store.take()?.append(self)
   }
 }
 
-/// A record, and the stretch of waiting that goes on.
+/// A record, and the wait in progress.
 struct OpenRecord: Sendable {
   var content: RecordedProcedure
   /// Nil before the first note.
   private(set) var life: RecordedLife?
-  /// Whether it may stand in line. Apart from `life`, which changes without the lock of the list.
+  /// Whether it may stand in line. Separate from `life`, which changes without the lock of the
+  /// list.
   private(set) var isReady = false
-  /// Whether a barrier of the queue holds it back, and whether it is one.
+  /// Whether a barrier of the queue holds it back, and whether it is a barrier itself.
   private var (isHeld, isBarrier) = (false, false)
   /// The line that it stands in, while it does.
   private(set) var line: RecordedLine?
   private var condition: String?
-  /// When the stretch began, and what the list was until then.
+  /// The beginning of the wait in progress, and the list's times until then.
   private var begin: RecordSample
 
   /// The observers that are being called, if any.
   private var observing: Observing?
-  /// Since when its closure waits for the main actor; `never` if it does not.
+  /// The beginning of its closure's wait for the main actor; `never` if there is none.
   var bodyAwaitedSince = RecordedProcedure.never
 
   /// The wait that keeps the turn while observers are called.
@@ -147,11 +150,11 @@ struct OpenRecord: Sendable {
     let from: Int64
   }
 
-  /// Observers that take less than this, together, count as work: five notes for each procedure would be a record
-  /// of noise. With a virtual clock each is longer, or takes no time.
+  /// Observers that take less than this, together, count as work: five notes for each procedure
+  /// would only be noise. With a virtual clock they take longer than this, or no time.
   private static let leastObserving: Int64 = 20_000
 
-  /// Whether what keeps it is up to its list.
+  /// Whether only its list keeps it from going on.
   var isInList: Bool { life?.stage.isInList ?? false }
 
   init(_ content: RecordedProcedure, at sample: RecordSample) {
@@ -177,7 +180,7 @@ struct OpenRecord: Sendable {
     if isReady != (next.stage == .ready) { isReady.toggle() }
   }
 
-  /// A barrier of the queue holds it back, or it is one.
+  /// A barrier of the queue holds it back, or it is a barrier.
   mutating func hold(isBarrier: Bool) { (isHeld, self.isBarrier) = (true, isBarrier) }
 
   /// Notes the wait since the last note.
@@ -202,7 +205,8 @@ struct OpenRecord: Sendable {
     begin = sample
   }
 
-  /// The wait if no dependency is missing: a barrier; its group, that has not announced it; or the scheduler.
+  /// The wait if no dependency is missing: for a barrier, for its group to announce it, or for the
+  /// scheduler.
   private var causeOfOrder: WaitCause {
     if isHeld { return .barrier }
     return content.parent == 0 ? .worker : .group
@@ -213,7 +217,7 @@ struct OpenRecord: Sendable {
       content.append(line.wait(from: begin.now, to: sample.now))
       return
     }
-    // 1. How long each was there meanwhile. To evaluate conditions it needs no slot.
+    // 1. How long each hindrance lasted meanwhile. Evaluating conditions needs no slot.
     var passed = sample.times.lanes &- begin.times.lanes
     var moments = sample.moments.lanes - begin.moments.lanes
     if life?.stage == .evaluation {
@@ -222,7 +226,7 @@ struct OpenRecord: Sendable {
       moments[worker] += moments[slot]
       passed[slot] = 0
     }
-    // 2. In the order of when that was, on average.
+    // 2. Append them in the order of their mean instants.
     var from = begin.now
     while true {
       var first: (number: Int, mean: Double)?
@@ -249,7 +253,7 @@ struct OpenRecord: Sendable {
     begin.now = now
   }
 
-  /// A condition is asked that does not answer at once.
+  /// A condition was asked that does not answer at once.
   mutating func ask(_ name: String, at now: Int64) {
     guard life?.stage == .conditions else { return }
     content.append(RecordedWait(.condition, from: begin.now, to: now, name: condition))
@@ -258,13 +262,13 @@ struct OpenRecord: Sendable {
 
   // MARK: After the start
 
-  /// The critical path has no part of a procedure that never started.
+  /// The critical path contains no part of a procedure that never started.
   mutating func beginObserving(_ event: ProcedureEvents, _ cause: WaitCause, at now: Int64) {
     guard content.started != RecordedProcedure.never else { return }
     observing = Observing(event: event, cause: cause, from: now)
   }
 
-  /// The same event goes on, for another reason.
+  /// The same event continues, with another cause.
   mutating func observe(_ cause: WaitCause, at now: Int64) {
     guard let event = observing?.event else { return }
     endObserving(at: now)
@@ -302,12 +306,12 @@ struct OpenRecord: Sendable {
   }
 }
 
-/// The line for a category that a procedure stands in.
+/// The line for a category in which a procedure stands.
 struct RecordedLine: Sendable {
-  /// Those of the procedure; empty if it was let in meanwhile.
+  /// The limits of the procedure; empty if it was admitted meanwhile.
   private let limits: [ExclusionLimit]
   private let index: Int32
-  /// How many like it have room at once, or start in the interval.
+  /// How many such procedures have room at once, or start in the interval.
   private let count: Int32
 
   static let left = RecordedLine([], index: 0, count: 1)
@@ -318,7 +322,7 @@ struct RecordedLine: Sendable {
     self.count = Int32(clamping: count)
   }
 
-  /// - Parameter holder: the record of the procedure that made room for it; 0 if that is not known.
+  /// - Parameter holder: the record of the procedure that made room for it; 0 if it is not known.
   func wait(from: Int64, to: Int64, after holder: UInt64 = 0) -> RecordedWait {
     guard !limits.isEmpty else {
       return RecordedWait(.exclusion, from: from, to: to, other: holder)
@@ -335,7 +339,7 @@ struct RecordedLine: Sendable {
   }
 }
 
-/// The record of a procedure, in whatever store; or none.
+/// The identity of a record in any store; or none.
 struct RecordID: Sendable {
   static let none = RecordID(bits: 0)
   private static let numberBits = 47
@@ -351,7 +355,7 @@ struct RecordID: Sendable {
     bits = UInt64(store.mark) << Self.numberBits | number
   }
 
-  /// Its number, if it is in the same store as the other.
+  /// Its number, if it is in the same store as `other`.
   func number(inStoreOf other: RecordID) -> UInt64? {
     let number = bits & (1 << Self.numberBits - 1)
     return number != 0 && bits >> Self.numberBits == other.bits >> Self.numberBits ? number : nil

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 
 /// The clock of a recorded queue, in nanoseconds since the process recorded for the first time.
 package struct RecordClock: Sendable {
-  /// When that was, by the continuous clock and by the machine's uptime.
+  /// The beginning of the recording, by the continuous clock and by the machine's uptime.
   private static let beginning = (
     instant: ContinuousClock.now, uptime: DispatchTime.now().uptimeNanoseconds
   )
@@ -11,10 +11,11 @@ package struct RecordClock: Sendable {
   package static var origin: ContinuousClock.Instant { beginning.instant }
 
   private let service: any TimerService
-  /// The uptime then, of the machine's clock; nil of others.
+  /// The uptime at that beginning, for the machine's clock; nil for others.
   private let uptimeThen: UInt64?
 
-  /// Whether it is the machine's: the time of day goes with it. That of a test does not.
+  /// Whether it is the machine's clock, which keeps pace with the time of day. The clock of a test
+  /// does not.
   package var isOfMachine: Bool { uptimeThen != nil }
 
   init(_ service: any TimerService) {
@@ -24,8 +25,8 @@ package struct RecordClock: Sendable {
 
   /// The time now.
   ///
-  /// The machine's is read as a number, in half the instructions of an instant: this is called several
-  /// times for each procedure. While the machine sleeps it stands still.
+  /// The machine's clock is read as a number, in half the instructions of an instant: this is
+  /// called several times for each procedure. It stands still while the machine sleeps.
   package var now: Int64 {
     if let uptimeThen {
       return Int64(truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds &- uptimeThen)

@@ -1,11 +1,11 @@
-/// How far a procedure is, as a record needs it.
+/// The progress of a procedure, as a record needs it.
 struct RecordedLife: Sendable, Equatable {
   /// The waits of a pending procedure, in this order, and the stages after them.
   enum Stage: UInt8, Sendable {
     case dependencies
-    /// A worker that evaluates its conditions.
+    /// It waits for a worker that evaluates its conditions.
     case evaluation
-    /// The answers of its conditions.
+    /// It waits for the answers of its conditions.
     case conditions
     case ready
     /// It was cancelled before it started.
@@ -19,7 +19,8 @@ struct RecordedLife: Sendable, Equatable {
     var isInList: Bool { self == .evaluation || self == .ready }
   }
 
-  /// Four bits of the stage, one of the cancel, and the held event: each procedure has a byte for that.
+  /// Four bits for the stage, one for the cancel, and two for the held event: each procedure has a
+  /// byte for them.
   private var bits: UInt8
 
   @inline(__always)
@@ -39,10 +40,11 @@ struct RecordedLife: Sendable, Equatable {
 
   var isCancelled: Bool { @inline(__always) get { bits & 16 != 0 } }
 
-  /// The event that observers keep back, while nothing goes on without it.
+  /// The event that observers keep back while the turn waits for it.
   var held: HoldableEvent? { bits & 32 != 0 ? .execute : bits & 64 != 0 ? .finish : nil }
 
-  /// Whether there is something to note. Nothing is waited for between the end of `execute()` and the finish.
+  /// Whether there is something to note. Nothing is awaited between the end of `execute()` and the
+  /// finish.
   @inline(__always)
   func isNews(after last: RecordedLife) -> Bool {
     if stage == .finishing, last.stage == .executing {

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// The record of one procedure: instants in nanoseconds, and where its waiting went. Names, types and errors are
-/// kept as they are, and become text when a timeline is written.
+/// The record of one procedure: instants in nanoseconds, and its waits. Names, types and errors are
+/// kept unchanged, and become text when a timeline is written.
 package struct RecordedProcedure: Sendable {
   package enum End: UInt8, Sendable {
     case succeeded
@@ -9,7 +9,7 @@ package struct RecordedProcedure: Sendable {
     case cancelled
   }
 
-  /// Instead of an instant that has not come.
+  /// Stands for an instant that has not come.
   package static let never = Int64.min
 
   package let id: UInt64
@@ -18,9 +18,9 @@ package struct RecordedProcedure: Sendable {
   private let rootIndex: Int32
   package let isGroup: Bool
   package internal(set) var end: End?
-  /// Whether a spare thread started it, since no thread of Dispatch's pool did.
+  /// Whether a spare thread started it, because no thread of Dispatch's pool did.
   package internal(set) var ranOnSpareThread = false
-  /// The one it had last.
+  /// Its last priority.
   package internal(set) var priority = ProcedurePriority.normal
 
   package let enqueued: Int64
@@ -30,25 +30,25 @@ package struct RecordedProcedure: Sendable {
   package internal(set) var finished = never
   package internal(set) var cancelled = never
 
-  /// How its asynchronous closure spends its time; nil of others.
+  /// How its asynchronous closure spends its time; nil for others.
   package internal(set) var steps: RecordedSteps?
 
-  /// The last two, in the procedure's own memory: most have no more.
+  /// The last two waits, in the procedure's own memory: most have no more.
   private var lastWait: RecordedWait?
   private var waitBefore: RecordedWait?
   private var olderWaits: [RecordedWait] = []
-  /// In the order in which they ended.
+  /// The numbers of the dependencies, in the order in which they ended.
   package internal(set) var dependencies: [UInt64] = []
   package internal(set) var name: String?
   package internal(set) var errors: [any Error] = []
   package internal(set) var reason: CancellationReason?
-  /// The name of what an unfinished one waits for, if that is a procedure.
+  /// The name of the procedure that an unfinished one waits for, if any.
   package internal(set) var awaited: String?
 
-  /// The place of its queue, or outermost group, among the recorded ones.
+  /// The index of its queue, or outermost group, among the recorded ones.
   package var root: Int { Int(rootIndex) }
 
-  /// One after another, in the order in which they happened.
+  /// The waits, in the order in which they happened.
   package var waits: [RecordedWait] { olderWaits + [waitBefore, lastWait].compactMap(\.self) }
 
   init(id: UInt64, in recording: ListRecording, type: AnyClass, isGroup: Bool, at now: Int64) {
@@ -60,13 +60,13 @@ package struct RecordedProcedure: Sendable {
     enqueued = now
   }
 
-  /// It waits for that one, now.
+  /// Its present wait is for that procedure.
   mutating func wait(for other: String, _ number: UInt64) {
     awaited = other
     if lastWait?.cause == .dependency || lastWait?.cause == .exclusion { lastWait?.other = number }
   }
 
-  /// Adds a wait of that length and cause; to the last one, if the cause is the same.
+  /// Adds a wait; extends the last one, if the cause is the same.
   mutating func append(_ wait: RecordedWait) {
     if let last = lastWait, last.cause == wait.cause, last.name == wait.name, last.end == wait.from
     {
@@ -81,19 +81,20 @@ package struct RecordedProcedure: Sendable {
   }
 }
 
-/// A stretch of waiting.
+/// One wait.
 package struct RecordedWait: Sendable {
   package let cause: WaitCause
-  /// How many ran at once, or started in an interval; 0 for other causes, and if it was one of an exclusion.
+  /// How many ran at once, or started in an interval; 0 for other causes, and for a category with
+  /// one place.
   package internal(set) var limit: Int32
-  /// The condition, the category, or the event; nil for other causes, and before the first condition that did not
-  /// answer at once.
+  /// The condition, the category, or the event; nil for other causes, and before the first
+  /// condition that did not answer at once.
   package let name: String?
-  /// When it began.
+  /// Its beginning.
   package let from: Int64
   package internal(set) var nanoseconds: Int64
-  /// The record of the dependency, or of the holder, whose end ended it, or is to end it; 0 if that is not known. For a
-  /// barrier the record of the barrier itself, if it is that; for a rate the interval in nanoseconds.
+  /// The record of the dependency, or of the holder, whose end ended it, or will end it; 0 if it is
+  /// not known. For a barrier that waits, its own record; for a rate, the interval in nanoseconds.
   package internal(set) var other: UInt64
 
   package var end: Int64 { from + nanoseconds }

@@ -1,10 +1,11 @@
 internal import ProcedurePrimitives
 
-/// How an asynchronous closure spent its time, while its procedure is recorded. A step is what its task, or a child of
-/// that, does between two suspensions.
+/// How an asynchronous closure spent its time, while its procedure is recorded. A step is the work
+/// of its task, or of a child task, between two suspensions.
 ///
-/// The time is cut where a step is enqueued, begins and ends. A part with a step running is busy; else one with a step
-/// enqueued is scheduled; else it is idle. So the parts add up, however many steps run at once.
+/// The time is cut where a step is enqueued, begins and ends. A part with a running step is busy;
+/// otherwise, a part with an enqueued step is scheduled; otherwise it is idle. So the parts add up,
+/// for any number of simultaneous steps.
 package final class RecordedSteps: Sendable {
   package struct Times: Sendable {
     package fileprivate(set) var busy: Int64 = 0
@@ -14,18 +15,18 @@ package final class RecordedSteps: Sendable {
 
   private struct State: Sendable {
     var times = Times()
-    /// Until when that is.
+    /// The end of these times.
     var now: Int64
     var enqueued = 0
     var running = 0
-    /// Whether any has run: the closure may be elsewhere, on the main actor.
+    /// Whether any step has run: the closure may run elsewhere, on the main actor.
     var haveRun = false
-    /// Whether the closure has ended: no more time counts.
+    /// Whether the closure has ended: no more time is counted.
     var isOver = false
 
     mutating func advance(to time: Int64) {
       guard !isOver else { return }
-      // Two threads may have read the clock, and come here, the other way round.
+      // Two threads may have read the clock in one order, and come here in the other.
       let passed = max(time - now, 0)
       now += passed
       if running > 0 {
@@ -52,7 +53,7 @@ package final class RecordedSteps: Sendable {
 
   func noteBegun() {
     note { state in
-      // The one that was enqueued before this was there.
+      // The step was perhaps enqueued before this object existed.
       state.enqueued = max(state.enqueued - 1, 0)
       state.running += 1
       state.haveRun = true
@@ -63,7 +64,7 @@ package final class RecordedSteps: Sendable {
     note { $0.running -= 1 }
   }
 
-  /// The closure has ended, in its last step, which may be about to.
+  /// The closure has ended in its last step, which may still be running.
   func noteOver() {
     let time = clock.now
     state.withLock { state in
@@ -80,7 +81,8 @@ package final class RecordedSteps: Sendable {
     }
   }
 
-  /// The times until that instant, or until the last step ended, if the closure has. Nil if no step has run.
+  /// The times until that instant, or until the last step ended, if the closure has ended. Nil if
+  /// no step has run.
   package func times(until end: Int64) -> Times? {
     var copy = state.withLock { $0 }
     guard copy.haveRun else { return nil }

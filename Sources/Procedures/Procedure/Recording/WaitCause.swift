@@ -1,36 +1,38 @@
-/// Why a procedure waited, as a `ProcedureTimeline` says.
+/// Why a procedure waited, in a `ProcedureTimeline`.
 public enum WaitCause: String, Sendable, Hashable, CaseIterable {
-  /// For its dependencies, until the last had finished.
+  /// It waited for its dependencies, until the last had finished.
   case dependency
-  /// For procedures that were added to the queue before a barrier, or for the barrier.
+  /// It waited for procedures that were added to the queue before a barrier, or for the barrier.
   case barrier
-  /// For the answers of its conditions.
+  /// It waited for the answers of its conditions.
   case condition
-  /// For its group to begin, to announce it to its observers, or to have a slot again.
+  /// It waited for its group to begin, to announce it to its observers, or to have a slot again.
   case group
-  /// For its queue, or group, to be resumed.
+  /// It waited for its queue, or group, to be resumed.
   case suspension
-  /// In line for a category that others hold.
+  /// It waited in line for a category that others held.
   case exclusion
-  /// For its start, as a `RateLimit` lets only so many procedures start in an interval.
+  /// It waited because a `RateLimit` allows only a number of starts in an interval.
   case rate
-  /// For a slot: so many were running as may.
+  /// It waited for a slot: the limit was reached.
   case slot
-  /// For a thread of Dispatch, or its own turn: it had all it needed. Of `ProcedureQueue.main` the main thread is named.
+  /// It waited for a thread of Dispatch, or for its own turn: nothing else was missing. The main
+  /// thread is named for `ProcedureQueue.main`.
   case worker
-  /// For an observer that held an event back: after the start.
+  /// An observer held an event back, after the start.
   case heldEvent
-  /// For an observer that was being called, on a worker, a queue or the main actor: after the start.
+  /// An observer was being called, on a worker, a queue or the main actor, after the start.
   case observer
-  /// For the main actor, to begin its closure or to call an observer there: after the start.
+  /// It waited for the main actor, to begin its closure or to call an observer there, after the
+  /// start.
   case mainActor
-  /// For the end of a delay, which does nothing else: a `DelayProcedure`, or the interval between two attempts of a
-  /// `RetryProcedure` or `RepeatProcedure`. After the start.
+  /// It waited for the end of a delay, which does nothing else: a `DelayProcedure`, or the interval
+  /// between two attempts of a `RetryProcedure` or `RepeatProcedure`. It comes after the start.
   case delay
-  /// From the delivery of its cancel until it finished: after the start.
+  /// The time from the delivery of its cancel until it finished, after the start.
   case lingering
 
-  /// For people: `held event`.
+  /// The cause in words, such as `held event`.
   public var label: String {
     switch self {
     case .heldEvent: "held event"

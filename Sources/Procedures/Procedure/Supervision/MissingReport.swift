@@ -1,9 +1,10 @@
 internal import ProcedurePrimitives
 
-/// Writes to standard error that something has waited for a while for a procedure that is on no queue, which so has no
-/// handler. A procedure on a queue that waits for one on none is found by that queue's looks.
+/// Reports on standard error that something has waited for a while for a procedure that is on no
+/// queue, and so has no handler. If a procedure on a queue waits for one on no queue, the looks of
+/// the queue find it.
 final class MissingReport: TimerTarget {
-  /// That of the process; nil for no report.
+  /// The delay for the whole process; nil for no report.
   static let defaultDelay = Locked<Duration?>(.seconds(10))
 
   private let awaited: Weak<Procedure>
@@ -53,7 +54,8 @@ extension Procedure {
   /// Whether neither it nor a group around it has been added to a queue.
   final var isOnNoQueue: Bool { peek { !$0.life.isRetired && $0.list?.isOnQueue != true } }
 
-  /// Whether a thread or task still waits for it. If all have given up, the next wait is reported like the first.
+  /// Whether a thread or task still waits for it. If all have given up, the next wait is reported
+  /// like the first one.
   fileprivate final var isStillAwaited: Bool {
     withCore { core in
       let isAwaited = core.waiters.map { !$0.isEmpty } ?? false
@@ -62,9 +64,9 @@ extension Procedure {
     }
   }
 
-  /// Says of a procedure on no queue where it is instead, and how to mend that.
+  /// Says where a procedure on no queue is instead, and how to mend that.
   ///
-  /// - Parameter advice: what to do if it is in no group.
+  /// - Parameter advice: the advice if it is in no group.
   final func placeInstead(advice: String) -> String {
     guard let group = peek({ $0.list })?.outermost.group else {
       return "which is on no queue: \(advice)"

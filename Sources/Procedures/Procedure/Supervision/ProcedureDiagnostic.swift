@@ -1,44 +1,48 @@
-/// Something that is probably a mistake in how procedures are used. It reads as a sentence.
+/// A probable mistake in the use of procedures. It reads as a sentence.
 ///
-/// A struct with a code, so that later versions can report more without breaking a `switch`.
+/// It is a struct with a code, so that later versions can report more without breaking a `switch`.
 public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   /// The kind of the report.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
     public let description: String
 
-    /// `finish` was called at a moment when it cannot count.
+    /// `finish` was called at a moment when it has no effect.
     public static let finishRefused = Code(description: "finishRefused")
     /// A procedure was added to a queue that is closed, or to a group that has finished.
     public static let additionRefused = Code(description: "additionRefused")
-    /// `finish` was called on a ready-made procedure that had ended by itself, or its closure threw when it had
-    /// been finished: whatever was still under way, its errors are lost.
+    /// `finish` was called on a ready-made procedure that had ended with its closure, or the
+    /// closure threw after the procedure had been finished. The errors of the late call are lost.
     public static let finishTooLate = Code(description: "finishTooLate")
     /// A cancelled procedure has not finished within the queue's `cancellationGracePeriod`.
     public static let lingering = Code(description: "lingering")
     /// An observer has held an event back for longer than the queue's `waitReportDelay`.
     public static let eventHeld = Code(description: "eventHeld")
-    /// An observer that is called on the main actor, or on a queue, has not returned for longer than the
-    /// queue's `waitReportDelay`, usually because that thread is blocked.
+    /// An observer that is called on the main actor, or on a queue, has not returned for longer
+    /// than the queue's `waitReportDelay`, usually because that thread is blocked.
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
-    /// A procedure has been ready, or has had something else to do, for longer than the queue's `waitReportDelay`, and no
-    /// thread has come: the `underlyingQueue` is suspended, or blocked; or all spare threads are blocked. Once for each queue.
+    /// A procedure has been ready, or has had something else to do, for longer than the queue's
+    /// `waitReportDelay`, and no thread has come: the `underlyingQueue` is suspended or blocked, or
+    /// all spare threads are blocked. Reported once for each queue.
     public static let threadAwaited = Code(description: "threadAwaited")
-    /// The body of a procedure has waited for a token for longer than the queue's `waitReportDelay`, or for what a token of
-    /// others may end: nobody knows who ends that.
+    /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a
+    /// token, or in a call that another owner's token may end: the framework cannot know who ends
+    /// that.
     public static let callAwaited = Code(description: "callAwaited")
-    /// A procedure has waited for another one, on no queue, for longer than the queue's `waitReportDelay`.
+    /// A procedure has waited for a procedure on no queue for longer than the queue's
+    /// `waitReportDelay`.
     public static let dependencyNotAdded = Code(description: "dependencyNotAdded")
-    /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the queue's
-    /// `waitReportDelay`, or cannot be any more. Once for each class.
+    /// `execute()` of a subclass has returned, and `finish()` was not called for longer than the
+    /// queue's `waitReportDelay`, or can no longer be called. Reported once for each class.
     public static let finishForgotten = Code(description: "finishForgotten")
-    /// A closure that was given to `queue.add { … }` has thrown, and nothing can look at its errors any more.
+    /// A closure that was given to `queue.add { … }` has thrown, and no code can read its errors
+    /// any more.
     public static let errorsUnheard = Code(description: "errorsUnheard")
-    /// The main thread is blocked in a wait for it, and it needs the main actor, or the main queue.
+    /// The main thread is blocked in a wait for it, and it needs the main actor or the main queue.
     public static let mainThreadBlocked = Code(description: "mainThreadBlocked")
-    /// Procedures wait for each other, and are cancelled for it.
+    /// Procedures wait for each other, and are cancelled for that reason.
     public static let waitCycle = Code(description: "waitCycle")
   }
 
@@ -48,10 +52,10 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
   /// The name of the procedure that it is about.
   public let procedureName: String
 
-  /// For how long it has gone on; nil for what happens in a moment.
+  /// How long it has lasted; nil for a momentary event.
   public let age: Duration?
 
-  /// The report as a sentence, with a way out.
+  /// The report as a sentence, with a remedy.
   public let description: String
 
   init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {

@@ -1,20 +1,22 @@
 internal import ProcedurePrimitives
 
-/// Looks after the procedures of one queue: it receives refusals and waits, and reports those which the
-/// user asked for. This one, of procedures on no queue, receives nothing.
+/// Supervises the procedures of one queue: it receives refusals and waits, and reports those for
+/// which the user has set a handler. The base class, for procedures on no queue, receives nothing.
 ///
-/// Called with no lock held, except for `queueName`, which acquires none of a procedure or of a list.
+/// Called with no lock held, except for `queueName`, which acquires no lock of a procedure or of a
+/// list.
 class QueueSupervisor: @unchecked Sendable {
-  /// Reports of cancelled procedures: whether any queue of the process ever wanted them. Without any, nothing is
-  /// looked up.
+  /// Whether any queue of the process ever wanted reports of cancelled procedures. If not, nothing
+  /// is looked up.
   static let wantsCancels = AtomicByte(0)
-  /// All other reports: whether any queue ever had a handler.
+  /// Whether any queue ever had a handler, for all other reports.
   static let wantsReports = AtomicByte(0)
 
-  /// Whether it is to be told of lists in which members wait that no worker can help.
+  /// Whether it wants to know of lists in which members wait that no worker can help.
   final let stuckNote: StuckNote
   private final let looksAreWanted = AtomicByte(0)
-  /// The weak reference to it that all its finished procedures share: one of their own would be eight atomic operations.
+  /// The weak reference to it that all its finished procedures share: a weak reference of each
+  /// procedure would cost eight atomic operations.
   final let reference = Reference()
 
   init(stuckNote: StuckNote = StuckNote(isUsed: false)) {
@@ -23,15 +25,15 @@ class QueueSupervisor: @unchecked Sendable {
   }
 
   final class Reference: @unchecked Sendable {
-    /// Set once, before anything else sees it.
+    /// Set once, before any other code sees it.
     fileprivate(set) weak var supervisor: QueueSupervisor?
   }
 
-  /// Whether it is to be told of members that may have begun to wait. One atomic load.
+  /// Whether it wants to know of members that may have begun to wait. One atomic load.
   final var wantsLooks: Bool {
     @inline(__always) get {
       #if MODEL
-        // A look comes by the clock, which the explorer does not have.
+        // A look depends on the clock, which the explorer does not have.
         return false
       #else
         return looksAreWanted.load() != 0
@@ -40,7 +42,7 @@ class QueueSupervisor: @unchecked Sendable {
     set { looksAreWanted.store(newValue ? 1 : 0) }
   }
 
-  // To override.
+  // Subclasses override these.
 
   var queueName: String { "" }
 
@@ -51,21 +53,22 @@ class QueueSupervisor: @unchecked Sendable {
   /// Reports that a queue or group has refused a procedure.
   func reportRefusal(_ diagnostic: @autoclosure () -> ProcedureDiagnostic) {}
 
-  /// What stands for something outside of the program, for the procedures of the queue: fakes of a test.
+  /// Test doubles for external resources, for the procedures of the queue.
   var standIns: [any StandIn] { [] }
 
-  /// A member of that list may have begun a wait that is reported if it lasts.
+  /// A member of `list` may have begun a wait that is reported if it lasts.
   func noteWait(in list: ProcedureList) {}
 
-  /// Members of that list wait, and no worker can help them: the wait is ended if it would last forever.
+  /// Members of `list` wait, and no worker can help them: the wait is ended if it would last
+  /// forever.
   func noteStuck(_ list: ProcedureList) {}
 }
 
 extension Procedure {
-  /// That of its queue.
+  /// The supervisor of its queue.
   final var supervisor: QueueSupervisor? { peek { $0.list }?.context.supervisor }
 
-  /// It was cancelled, perhaps while its `execute()` is on the stack and stays there.
+  /// It was cancelled, perhaps while its `execute()` is on the stack and does not return.
   final func noteCancel() {
     guard QueueSupervisor.wantsCancels.load() != 0, let list = peek({ $0.list }) else { return }
     list.context.supervisor.noteWait(in: list)

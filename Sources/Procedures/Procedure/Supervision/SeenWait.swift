@@ -2,11 +2,11 @@
 struct SeenWait: Sendable {
   let wait: Wait.Identity
   let since: ContinuousClock.Instant
-  /// Whether it was reported, or is not to be.
+  /// Whether it was reported, or will not be.
   var isDecided = false
 }
 
-/// A procedure that the framework ends: what its author gives it is a closure, a time, or a request.
+/// A procedure that the framework ends: its author provides a closure, a time, or a request.
 ///
-/// For all others the author of the subclass calls `finish()`, and may have forgotten it.
+/// The author of any other subclass calls `finish()`, and may have forgotten it.
 package protocol EndsByItself: Procedure {}

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Whether a queue has a list in which members wait that no worker can help, as far as a look for waits that never
-/// end needs to know. Read by each list after each critical section, so it is one load away.
+/// Whether a queue has a list in which members wait that no worker can help, for looks that search
+/// for waits that never end. Each list reads it after each critical section, so it costs one load.
 ///
 /// | state | a list is stuck               | the look begins           | the look is over               |
 /// |-------|-------------------------------|---------------------------|--------------------------------|
@@ -9,9 +9,10 @@ internal import ProcedurePrimitives
 /// | once  | → again                       | looks                     | → none                         |
 /// | again | nothing: that is known        | → once, if it is put off  | → once: another look scheduled |
 ///
-/// A thread that changes a wait reads this after it: under the lock that guards the wait, after that, or after a
-/// change of the arrivals. A look changes this, and then reads the wait under that lock, or after a change of the arrivals
-/// (`ProcedureList.proceduresForLook`). So one of the two finds what the other has done.
+/// A thread that changes a wait reads this after the change: under the lock that guards the wait,
+/// after that lock, or after a change of the arrivals. A look changes this, and then reads the wait
+/// under the same lock, or after a change of the arrivals (`ProcedureList.proceduresForLook`). So
+/// one of the two finds the other's change.
 final class StuckNote: Sendable {
   private enum State {
     static let none: UInt8 = 0
@@ -28,14 +29,14 @@ final class StuckNote: Sendable {
   @inline(__always)
   var isWanted: Bool { state.load() != State.again }
 
-  /// There never will be a look from here on.
+  /// There will never be a look from now on.
   func disable() { state.store(State.again) }
 
-  /// A list is stuck.
+  /// Notes that a list is stuck.
   ///
   /// - Returns: whether the caller schedules a look.
   func note() -> Bool {
-    // A look may end, or begin, between two attempts: the note is not lost for that.
+    // A look may end, or begin, between two attempts: the note is not lost.
     while isWanted {
       if state.compareExchange(State.none, State.once) { return true }
       if state.compareExchange(State.once, State.again) { return false }
@@ -43,10 +44,10 @@ final class StuckNote: Sendable {
     return false
   }
 
-  /// A look is put off, if something has happened since it was scheduled.
+  /// Puts a look off, if something has happened since it was scheduled.
   func putOff() -> Bool { state.compareExchange(State.again, State.once) }
 
-  /// A look is over.
+  /// Notes that a look is over.
   ///
   /// - Returns: whether the caller schedules another: something has happened meanwhile.
   func end() -> Bool {

@@ -1,48 +1,50 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Places of which each procedure keeps one until it has finished, and for which others wait.
+/// Places for procedures. A procedure keeps its place until it has finished, and others wait for
+/// one.
 protocol ProcedurePlaces: AnyObject, Sendable {
-  /// Whether that procedure has one of them.
+  /// Whether `procedure` has one of the places.
   func isKept(by procedure: Procedure) -> Bool
 }
 
-/// Procedures of which some have to finish, and not all.
+/// Procedures of which some, but not all, have to finish.
 protocol ProcedureChoice: Sendable {
-  /// Those that have not finished; none if it is certain how the wait ends.
+  /// The unfinished ones; empty if the end of the wait is certain.
   var awaited: [Procedure] { get }
-  /// How many of these have to.
+  /// How many of these have to finish.
   var missingCount: Int { get }
 }
 
 /// A call that blocks the calling thread, or suspends the calling task, for procedures.
 ///
-/// Two kinds never return by themselves, and are found:
+/// Two kinds of call would never return, and are found:
 ///
-/// - On the main thread, blocked for a procedure that does not end without it. That is reported, to the handler of the
-///   queue of what needs it, or else to standard error. The call goes on.
-/// - In a procedure, for one that does not end before that procedure does: its own queue, its group, the next in line
-///   of a serial queue, room that the procedure keeps. The `WaitWatch` finds the cycle, for the call is the caller's
-///   `Wait`, and ends it: the members are cancelled, and the call returns. Whose call it is, the thread knows in a turn
-///   (`TurnNote`), and the task in a body (`BodyTask`).
+/// - The main thread is blocked for a procedure that needs it. That is reported to the handler of
+///   the procedure's queue, or else to standard error. The call goes on.
+/// - A procedure waits for one that does not end before it does: its own queue, its group, the next
+///   in line of a serial queue, room that the procedure keeps. The call is the caller's `Wait`, so
+///   the `WaitWatch` finds the cycle, and ends it: the members are cancelled, and the call returns.
+///   The thread knows the caller in a turn (`TurnNote`), and the task knows it in a body
+///   (`BodyTask`).
 struct WaitingCall: BodyWait {
-  /// What is waited for.
+  /// The procedures, or the event, that the call waits for.
   enum Target: Sendable {
     case procedure(Procedure)
-    /// The next thing that it does: an event, or a new fraction of its progress. The caller does not keep it.
+    /// Its next event, or a new fraction of its progress. The caller does not keep it alive.
     case next(of: Weak<Procedure>)
     /// All members of the list of a queue.
     case all(ProcedureList)
-    /// A place of those that have one there.
+    /// A place of the procedures that have one there.
     case room(any ProcedurePlaces, ProcedureList)
-    /// Some of several, for a procedure that is in that list.
+    /// Some of several procedures, for a procedure in that list.
     case some(any ProcedureChoice, ProcedureList)
     /// Something that no procedure ends, as far as the framework knows.
     case unknown
     /// The cancel of the procedure itself.
     case ownCancel
 
-    /// Where a cycle through the caller is found.
+    /// The list where a cycle through the caller is found.
     fileprivate var list: ProcedureList? {
       switch self {
       case .procedure(let procedure): procedure.peek { $0.list }
@@ -52,7 +54,7 @@ struct WaitingCall: BodyWait {
       }
     }
 
-    /// In a sentence.
+    /// The target as a part of a sentence.
     var nameForPeople: String {
       switch self {
       case .procedure(let procedure): "'\(procedure.name)'"
@@ -65,23 +67,23 @@ struct WaitingCall: BodyWait {
       }
     }
 
-    /// A wait has begun: it may close a cycle.
+    /// A wait has begun, which may close a cycle.
     func noteWait() {
       if let list { list.context.supervisor.noteStuck(list) }
     }
   }
 
-  /// The function.
+  /// The name of the called function.
   let name: String
-  /// What to write in its place, if it blocks.
+  /// The code to write in its place, if it blocks.
   let instead: String
   let target: Target
   let serial: UInt64
-  /// Whether a token of others may end the call: then it is no wait for procedures.
+  /// Whether a token of another owner may end the call: then it is no wait for procedures.
   private(set) var isEndedByToken = false
-  /// Whether the line in which the caller stands has it still.
+  /// Whether the caller still stands in the line of waiters.
   private var isInLine: @Sendable () -> Bool
-  /// Has the call return, which no member of the cycle does that it is in.
+  /// Makes the call return when it is in a cycle, which no member of the cycle would do.
   private var giveUp: (@Sendable (ProcedureError) -> Void)?
 
   init(
@@ -92,7 +94,7 @@ struct WaitingCall: BodyWait {
     self.isInLine = isInLine
   }
 
-  /// - Parameter place: that of the caller among those that wait.
+  /// - Parameter place: the caller's place among the waiters.
   init(name: String, instead: String = "", target: Target, in place: FinishWaiter.Place) {
     self.init(name: name, instead: instead, target: target) { place.isWaiting }
   }
@@ -100,7 +102,7 @@ struct WaitingCall: BodyWait {
   var token: ObjectIdentifier? { nil }
   var isWaiting: Bool { isInLine() }
 
-  /// In a sentence: "waitUntilFinished()", or "events of 'load'".
+  /// The call as a part of a sentence: "waitUntilFinished()", or "events of 'load'".
   var words: String {
     if case .next = target { "\(name) of \(target.nameForPeople)" } else { name }
   }
@@ -111,22 +113,23 @@ struct WaitingCall: BodyWait {
   var count: Int {
     switch target {
     case .room: 1
-    // One of them may have ended since the caller asked who is awaited.
+    // One of them may have ended since the caller read `awaited`.
     case .some(let choice, _): max(choice.missingCount, 1)
     case .procedure, .next, .all, .unknown, .ownCancel: .max
     }
   }
 
-  /// Whether the call is reported if it lasts: the framework cannot know who ends it, and sees nothing that goes on and
-  /// may.
+  /// Whether the call is reported if it lasts: the framework cannot know who ends it, and sees
+  /// nothing in progress that may end it.
   func isReported(of waiter: Procedure) -> Bool {
     switch target {
     case .unknown: return true
     case .procedure, .all, .room, .some:
-      // Without the token it would be the search for cycles that finds it.
+      // Without the token the search for cycles would find it.
       return isEndedByToken && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
     case .next(let procedure):
-      // Its own events are awaited until its cancel. That a procedure never starts is reported of that procedure.
+      // Its own events are awaited until its cancel. A procedure that never starts has a report of
+      // its own.
       guard let procedure = procedure.object, procedure !== waiter, procedure.state > .pending
       else { return false }
       return !procedure.goesOn(without: waiter)
@@ -134,9 +137,10 @@ struct WaitingCall: BodyWait {
     }
   }
 
-  /// The call returns with that error. A wait for one procedure of a task returns when that has ended, which is cancelled.
+  /// Makes the call return with that error. A task's wait for one procedure returns when the
+  /// procedure has ended, which is cancelled.
   ///
-  /// It is no wait from now on: the next look comes perhaps before the caller.
+  /// From now on it is no wait: the next look may come before the caller.
   func end(with error: ProcedureError) { giveUp?(error) }
 
   func ended(by giveUp: @escaping @Sendable (ProcedureError) -> Void) -> Self {
@@ -159,14 +163,15 @@ struct WaitingCall: BodyWait {
 
   /// The procedures that have to finish first.
   ///
-  /// - Parameter waiter: that whose call it is.
+  /// - Parameter waiter: the procedure that makes the call.
   func awaited(by waiter: Procedure?) -> [Procedure] {
     switch target {
     case .procedure(let procedure): [procedure]
-    // One that has started may do something at any time, or have it done by others: who adds a child, reports progress.
+    // A started procedure may do something at any time, or others may do it: a thread that adds a
+    // child reports progress.
     case .next(let procedure): procedure.object.map { $0.state > .pending ? [] : [$0] } ?? []
     case .all(let list):
-      // In its own queue a procedure waits for itself, whatever becomes of the others.
+      // A procedure that waits for its own queue waits for itself, regardless of the others.
       if let waiter, waiter.peek({ $0.list })?.listOfQueue === list {
         [waiter]
       } else {
@@ -180,12 +185,13 @@ struct WaitingCall: BodyWait {
 }
 
 extension Procedure {
-  /// Whether it, or one of those that it waits for, does something now: for all that is known it is not stuck.
+  /// Whether it, or a procedure that it waits for, is doing something now: as far as is known it is
+  /// not stuck.
   fileprivate final func goesOn(without waiter: Procedure) -> Bool {
     var unvisited = [self]
     var visited: Set = [ObjectIdentifier(waiter), ObjectIdentifier(self)]
     while let procedure = unvisited.popLast() {
-      // So many are not looked through for a report.
+      // A larger number is not searched for a report.
       if visited.count > 1_000 { return true }
       let wait = procedure.wait
       switch wait {
@@ -210,7 +216,7 @@ private final class BlockedThread: Sendable {
 
   init(_ semaphore: DispatchSemaphore) { self.semaphore = semaphore }
 
-  /// The error with which the call returns; nil as long as it waits.
+  /// The error with which the call returns; nil while it waits.
   var error: ProcedureError? { ended.withLock { $0 } }
 
   func end(with error: ProcedureError) {
@@ -229,12 +235,13 @@ private final class BlockedThread: Sendable {
 }
 
 extension WaitingCall {
-  /// How long a call lasts before it is one that may never return.
+  /// A call that lasts longer than this may never return.
   private static let patience = DispatchTimeInterval.milliseconds(100)
 
-  /// Blocks the calling thread, which may run a turn, or a step of a body: then the call is the wait of that procedure.
+  /// Blocks the calling thread. If the thread runs a turn, or a step of a body, the call is the
+  /// wait of that procedure.
   ///
-  /// - Returns: an error if it would never have returned by itself. The semaphore may be signalled later.
+  /// - Returns: an error if it would never have returned. The semaphore may be signalled later.
   func blockAsWait(on semaphore: DispatchSemaphore) -> ProcedureError? {
     let (procedure, body) = (TurnNote.procedure, BodyTask.current)
     guard procedure != nil || body != nil else {
@@ -257,7 +264,7 @@ final class BlockedTurn: Attachment, @unchecked Sendable {
 }
 
 extension Procedure {
-  /// Blocks its turn, in which the calling thread is.
+  /// Blocks the procedure's turn, which the calling thread runs.
   fileprivate final func block(_ thread: BlockedThread, in call: WaitingCall) -> ProcedureError? {
     let list = withCore { core in
       core.attachments.with(BlockedTurn.self) { $0.call = call }
@@ -265,7 +272,7 @@ extension Procedure {
     }
     if let list {
       list.context.supervisor.noteStuck(list)
-      // What it waits for may have no thread.
+      // The awaited procedure may have no thread.
       list.context.supervisor.noteWait(in: list)
     }
     let error = thread.wait()
@@ -276,7 +283,7 @@ extension Procedure {
     return error
   }
 
-  /// The call that its turn has been blocked in for a while, or its body waits in.
+  /// The call in which its turn has been blocked for a while, or its body waits.
   final var waitingCall: WaitingCall? {
     if case .call(let call, _) = numberedWait(inList: false).wait { call } else { nil }
   }
@@ -285,7 +292,7 @@ extension Procedure {
 extension BodyTask? {
   /// The task waits in a call from now on, which may close a cycle.
   ///
-  /// - Returns: the call, to be ended; nil if nobody looks for the waits of the task.
+  /// - Returns: the scope of the call, to be ended; nil if the waits of the task are not tracked.
   func beginWaiting(in call: @autoclosure () -> WaitingCall) -> BodyTask.Scope? {
     guard self != nil else { return nil }
     let call = call()
