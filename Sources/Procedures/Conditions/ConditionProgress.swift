@@ -13,11 +13,13 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
 
     init(_ condition: any Condition) {
       self.condition = condition
-      asksForCategoriesOnly = condition.asksForCategoriesOnly
+      // One cast for both questions.
+      let known = condition as? any KnownCondition
+      asksForCategoriesOnly = known?.isExclusionOnly ?? false
       // A condition that only asks for categories is not evaluated.
       name = asksForCategoriesOnly ? "" : condition.name
       limits = condition.exclusionLimits
-      isMainActorBound = condition.isMainActorBound
+      isMainActorBound = known?.runsOnMainActor ?? false
     }
   }
 

@@ -74,9 +74,9 @@ final class ExclusionLevel: @unchecked Sendable {
 
   /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
-    let limit = request.limits[index]
-    if startTimes?.pauseEnd != nil { return true }
-    if places(of: limit) > room(with: limit.count) - taken { return true }
+    if let startTimes, startTimes.pauseEnd != nil { return true }
+    let (places, count) = (min(request.limits[index].places, room), request.limits[index].count)
+    if places > room(with: count) - taken { return true }
     return lines.first.map { $0.ticket < request.ticket } ?? false
   }
 
@@ -112,11 +112,10 @@ final class ExclusionLevel: @unchecked Sendable {
 
   /// Moves the oldest request to the front when too many have passed it: none waits forever.
   func hurryOldest() {
-    guard passing >= Self.patience, let line = lines.oldest, let oldest = line.waiters.oldest
+    guard passing >= Self.patience, let line = lines.oldest, let oldest = line.oldest
     else { return }
     oldest.goNext()
-    line.waiters.update(oldest)
-    lines.update(line)
+    if line.update(oldest) { lines.update(line) }
   }
 
   func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {

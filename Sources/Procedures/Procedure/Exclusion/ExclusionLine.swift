@@ -16,21 +16,45 @@ final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
   }
 
   let key: Key
-  @safe @exclusivity(unchecked) var waiters = ExclusionOrder<ExclusionRequest>()
+  @safe @exclusivity(unchecked) private var waiters = ExclusionRows()
   @safe @exclusivity(unchecked) var level: ExclusionLevel
   /// The index of the limit of the category that it stands at.
   @safe @exclusivity(unchecked) var index: Int
   @safe @exclusivity(unchecked) var turnPlace = 0
   @safe @exclusivity(unchecked) var agePlace = 0
 
-  var first: ExclusionRequest? { waiters.first }
-  var ticket: UInt64 { first?.ticket ?? .max }
-  var age: UInt64 { waiters.oldest?.age ?? .max }
+  @safe @exclusivity(unchecked) private(set) var ticket = UInt64.max
+  @safe @exclusivity(unchecked) private(set) var age = UInt64.max
+
+  /// The request whose turn it is; nil if the line is empty.
+  @safe @exclusivity(unchecked) private(set) var first: ExclusionRequest?
+  /// The request that has waited longest.
+  var oldest: ExclusionRequest? { waiters.oldest }
 
   init(_ key: Key, at level: ExclusionLevel, index: Int) {
     self.key = key
     self.level = level
     self.index = index
+  }
+
+  // MARK: Changes
+
+  // Each returns whether the line has another ticket or age now, so that its level must put it elsewhere.
+
+  func insert(_ request: ExclusionRequest) -> Bool { change { $0.insert(request) } }
+
+  func remove(_ request: ExclusionRequest) -> Bool { change { $0.remove(request) } }
+
+  /// The ticket of a request in it may have changed.
+  func update(_ request: ExclusionRequest) -> Bool { change { $0.update(request) } }
+
+  @inline(__always)
+  private func change(_ body: (inout ExclusionRows) -> Void) -> Bool {
+    let before = (ticket, age)
+    body(&waiters)
+    (first, age) = waiters.head()
+    ticket = first?.ticket ?? .max
+    return before != (ticket, age)
   }
 }
 

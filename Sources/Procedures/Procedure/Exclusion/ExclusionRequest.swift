@@ -34,9 +34,9 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) var age: UInt64 = 0
   /// The age, behind all requests that are more urgent.
   @safe @exclusivity(unchecked) private(set) var ticket: UInt64 = 0
-  @safe @exclusivity(unchecked) private var priority: ProcedurePriority
+  @safe @exclusivity(unchecked) private(set) var priority: ProcedurePriority
   /// Whether it was promoted because it has waited longest.
-  @safe @exclusivity(unchecked) private var isNext = false
+  @safe @exclusivity(unchecked) private(set) var isPromoted = false
   /// One for each of its categories, while it holds them.
   @safe @exclusivity(unchecked) var holdings: [Holding] = []
   /// The level where it was first in line and has left, so that others may be admitted.
@@ -52,6 +52,9 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// The record of the procedure that made room for it, if it has one.
   @safe @exclusivity(unchecked) var admittedBy = RecordID.none
 
+  /// The row in which it was inserted, and its place there; no place if it stands beside the rows.
+  @safe @exclusivity(unchecked) var row = ProcedurePriority.normal
+  @safe @exclusivity(unchecked) var rowPlace: UInt32?
   @safe @exclusivity(unchecked) var turnPlace = 0
   @safe @exclusivity(unchecked) var agePlace = 0
   /// Guarded by the lock of the list.
@@ -70,7 +73,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// It requests its categories for the first time.
   func draw(_ number: UInt64) {
     age = number
-    isNext = false
+    isPromoted = false
     setTicket()
   }
 
@@ -81,7 +84,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   }
 
   private func setTicket() {
-    let rank = isNext ? 0 : UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue)
+    let rank = isPromoted ? 0 : UInt64(ProcedurePriority.veryHigh.rawValue - priority.rawValue)
     ticket = rank << 56 | age
   }
 
@@ -90,7 +93,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 
   /// Moves the oldest request to the front, regardless of priority.
   func goNext() {
-    isNext = true
+    isPromoted = true
     setTicket()
   }
 

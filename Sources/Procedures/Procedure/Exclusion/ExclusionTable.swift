@@ -126,8 +126,7 @@ struct ExclusionTable: Sendable {
   ) -> [ExclusionRequest] {
     request.setPriority(priority)
     guard case .waiting(let line) = request.status else { return [] }
-    line.waiters.update(request)
-    line.level.lines.update(line)
+    if line.update(request) { line.level.lines.update(line) }
     var offered: [ExclusionRequest] = []
     offer(at: line.level, &offered)
     for offer in offered { offer.admittedBy = .none }
@@ -210,10 +209,17 @@ struct ExclusionTable: Sendable {
     return nil
   }
 
-  private mutating func hold(_ request: ExclusionRequest) {
+  /// - Parameter known: a level that it is inside of, with the index of the category.
+  private mutating func hold(
+    _ request: ExclusionRequest, at known: (level: ExclusionLevel, index: Int)? = nil
+  ) {
     request.status = .held
     request.holdings.reserveCapacity(request.limits.count)
     for index in request.limits.indices {
+      if let known, known.index == index {
+        request.holdings.append(known.level.letIn(request, index))
+        continue
+      }
       let level =
         level(of: request, index)
         ?? newLevel(request.limits[index].category, on: request.list.context.clock)
@@ -245,27 +251,32 @@ struct ExclusionTable: Sendable {
   // MARK: Lines
 
   private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
+    // 1. Usually the first line of the level is that of its categories; there it is kept out, too.
     let key = ExclusionLine.Key(of: request)
-    // A request with an earlier ticket may find room where the others do not.
-    let known = lines[key].flatMap { $0.level.keepsOut(request, $0.index) ? $0 : nil }
+    var known = level.lines.first
+    if known?.key != key {
+      // 2. A request with an earlier ticket may find room where the others do not.
+      known = lines[key].flatMap { $0.level.keepsOut(request, $0.index) ? $0 : nil }
+    }
+    // 3. It joins the line, or begins one.
     let line = known ?? ExclusionLine(key, at: level, index: index)
-    line.waiters.insert(request)
+    let isChanged = line.insert(request)
     request.status = .waiting(line)
-    if known != nil {
-      line.level.lines.update(line)
-    } else {
+    if known == nil {
       level.add(line)
       lines[key] = line
+    } else if isChanged {
+      line.level.lines.update(line)
     }
   }
 
   private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
     request.status = .idle
-    line.waiters.remove(request)
-    if line.waiters.isEmpty {
+    let isChanged = line.remove(request)
+    if line.first == nil {
       line.level.remove(line)
       if lines[line.key] === line { lines[line.key] = nil }
-    } else {
+    } else if isChanged {
       line.level.lines.update(line)
     }
   }
@@ -278,13 +289,16 @@ struct ExclusionTable: Sendable {
       guard let line = level.lines.first, let first = line.first,
         !level.keepsOut(first, line.index)
       else { break }
-      if let obstacle = obstacle(to: first) {
+      // Of one category, that is all; the clock of a rate is the request's.
+      let hasOthers = first.limits.count > 1 || level.startTimes != nil
+      if hasOthers, let obstacle = obstacle(to: first) {
         level.remove(line)
         (line.level, line.index) = obstacle
         obstacle.level.add(line)
       } else {
+        let index = line.index
         leaveLine(first, line)
-        hold(first)
+        hold(first, at: (level, index))
         offered.append(first)
       }
     }
