@@ -71,14 +71,14 @@ struct ReadmeListings {
     let timeline = ProcedureTimeline()
     timeline.record(downloads)
 
-    let pages = (1...4).map { page in
-      AsyncProcedure(name: "page \(page)") {
-        try await downloads.clock.sleep(for: .seconds(page))  // stands for a request
+    func request(_ name: String, _ seconds: Int) -> AsyncProcedure {
+      AsyncProcedure(name: name) {
+        try await downloads.clock.sleep(for: .seconds(seconds))  // stands for a request
       }
     }
-    let index = AsyncProcedure(name: "index") {
-      try await downloads.clock.sleep(for: .seconds(1))
-    }
+
+    let pages = (1...4).map { request("page \($0)", $0) }
+    let index = request("index", 1)
     index.add(dependencies: pages)
     downloads.add(pages)
     downloads.add(index)

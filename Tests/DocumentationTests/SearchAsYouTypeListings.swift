@@ -14,30 +14,26 @@ protocol SearchService: Sendable {
 // end
 
 // listing: search-model
-final class SearchModel: Sendable {
+@MainActor final class SearchModel {
   private let service: any SearchService
   private let latest = SerialCancellation()
-  private let show: @Sendable ([String]) -> Void
-  private let queue = DispatchQueue(label: "search")
+  private let show: @MainActor ([String]) -> Void
 
-  init(_ service: any SearchService, show: @escaping @Sendable ([String]) -> Void) {
+  init(_ service: any SearchService, show: @escaping @MainActor ([String]) -> Void) {
     self.service = service
     self.show = show
   }
 
   /// Called for each key that is typed.
   func textDidChange(_ text: String) {
-    queue.async { [self] in
-      let token = latest.renew()  // cancels the search before
-      service.search(text, token: token) { [queue, show] result in
-        // On the queue that renews: nothing comes between the question and the answer.
-        queue.async { if !token.isCancelled { show(result) } }
+    let token = latest.renew()  // cancels the search before
+    service.search(text, token: token) { [show] result in
+      Task { @MainActor in
+        // Where keys come in, and results are shown: nothing comes between question and answer.
+        if !token.isCancelled { show(result) }
       }
     }
   }
-
-  /// Returns when what was asked for before has been delivered.
-  func settle() { queue.sync {} }
 }
 // end
 
@@ -90,25 +86,41 @@ struct SearchAsYouTypeListings {
   }
 
   @Test("K13: an old result never lands after a newer one, in 1,000 random schedules")
-  func schedules() {
+  @MainActor func schedules() async {
     for seed in 0..<1_000 as Range<UInt64> {
       var random = SimulationGenerator(seed: seed)
       let (service, shown) = (LateService(), Recorder<Int>())
       let model = SearchModel(service) { shown.note(Int($0[0])!) }
       for key in 0..<8 {
         model.textDidChange("\(key)")
-        if Bool.random(using: &random) { model.settle() }
+        if Bool.random(using: &random) { await Task.yield() }
         service.answer(Int.random(in: 0...2, using: &random), using: &random)
+        if Bool.random(using: &random) { await Task.yield() }
       }
-      model.settle()
       service.answer(.max, using: &random)
-      model.settle()
+      // The last is shown whenever it was answered, and once; all others were cancelled.
+      #expect(await eventually { shown.events.last == 7 }, "seed \(seed)")
       let results = shown.events
       #expect(results == results.sorted(), "seed \(seed)")
-      // The last is shown whenever it was answered, and once; all others were cancelled.
-      #expect(results.last == 7 && Set(results).count == results.count, "seed \(seed)")
+      #expect(Set(results).count == results.count, "seed \(seed)")
       #expect(service.cancelled.value == 7)
     }
+  }
+
+  @Test("K13: a result that came while the main actor was busy is not shown after a newer key")
+  @MainActor func busyMainActor() async {
+    var random = SimulationGenerator(seed: 1)
+    let (service, shown) = (LateService(), Recorder<String>())
+    let model = SearchModel(service) { shown.note($0[0]) }
+    model.textDidChange("a")
+    // Between these two lines nothing else runs on the main actor.
+    service.answer(.max, using: &random)
+    model.textDidChange("ab")
+    for _ in 0..<100 { await Task.yield() }
+    #expect(shown.events.isEmpty)
+    service.answer(.max, using: &random)
+    #expect(await eventually { !shown.events.isEmpty })
+    #expect(shown.events == ["ab"])
   }
 
   @Test("K13: an old result that comes after a newer one, from an async service, is not shown")
@@ -132,11 +144,10 @@ struct SearchAsYouTypeListings {
   }
 
   @Test("K13: the search in flight is cancelled when the model goes")
-  func modelGoes() {
+  @MainActor func modelGoes() {
     let service = LateService()
     var model: SearchModel? = SearchModel(service) { _ in }
     model?.textDidChange("a")
-    model?.settle()
     model = nil
     #expect(service.cancelled.value == 1)
   }

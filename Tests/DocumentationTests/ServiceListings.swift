@@ -157,6 +157,43 @@
   }
   // end
 
+  /// Stands for swift-service-lifecycle, whose names these are.
+  private enum Lifecycle {
+    protocol Service: Sendable {
+      func run() async throws
+    }
+
+    /// Called when the group is to end.
+    @TaskLocal static var shutdown = CancellationToken.never
+
+    static func withGracefulShutdownHandler<Value: Sendable>(
+      operation: () async throws -> Value,
+      onGracefulShutdown handler: @escaping @Sendable () -> Void
+    ) async rethrows -> Value {
+      let registration = shutdown.onCancel { handler() }
+      defer { registration.unregister() }
+      return try await operation()
+    }
+
+    // listing: service-lifecycle
+    struct AnswerService: Service {
+      let requests: AsyncStream<Message>
+
+      func run() async throws {
+        let (queue, stop) = (ProcedureQueue(name: "answers"), CancellationTokenSource())
+        try? await withGracefulShutdownHandler {
+          try await withTask(cancelledBy: stop.token) {
+            await queue.add(requests.map { Answer($0) }, atMost: 100)
+          }
+        } onGracefulShutdown: {
+          stop.cancel()
+        }
+        await queue.drain(grace: .seconds(20))
+      }
+    }
+    // end
+  }
+
   @Suite("Listings of the guide Services and pipelines", .hangLimit)
   struct ServiceListings {
     private let message = Message(answers: Counter(), refusals: Counter())
@@ -239,7 +276,13 @@
       await queue.waitUntilAllFinished()
       #expect(screen.shown == "")
       screen.textDidChange("a")
+      while queue.procedures.contains(where: { !$0.isFinished }) {}
+      queue.isSuspended = true
       screen.textDidChange("b")
+      // The result of "a" comes to the main actor, and leaves.
+      #expect(await eventually { queue.count == 1 })
+      #expect(screen.shown == "")
+      queue.isSuspended = false
       await queue.waitUntilAllFinished()
       #expect(screen.shown == "results of b")
     }
@@ -362,6 +405,40 @@
       await queue.drain(grace: .seconds(20))
       // end
       #expect(message.answers.value == 100)
+    }
+
+    @Test("Q8: a service of a group that shuts down takes no more, and ends in order")
+    func shuttingDown() async throws {
+      let (requests, input) = AsyncStream.makeStream(of: Message.self)
+      let shutdown = CancellationTokenSource()
+      let service = Lifecycle.AnswerService(requests: requests)
+      let running = Task {
+        try await Lifecycle.$shutdown.withValue(shutdown.token) { try await service.run() }
+      }
+      for _ in 0..<10 { input.yield(message) }
+      // The stream does not end: only the shutdown ends the feed.
+      #expect(await eventually { message.answers.value == 10 })
+      shutdown.cancel()
+      try await running.value
+      input.yield(message)
+      #expect(message.answers.value == 10)
+    }
+
+    @Test("Q2: a procedure that a full feed refused is used up, and another one is not")
+    func refusedIsUsedUp() async {
+      let (queue, gate) = (ProcedureQueue(), Gate())
+      let feed = ProcedureFeed(into: queue, atMost: 1)
+      let first = AsyncProcedure { await gate.wait() }
+      #expect(feed.addIfRoom(first))
+      let refused = Answer(message)
+      #expect(!feed.addIfRoom(refused))
+      #expect(await refused.waitUntilFinished().isCancelled)
+      #expect("\(refused.errors[0])".contains("or offer a new procedure later"))
+      gate.open()
+      await first.waitUntilFinished()
+      #expect(await eventually { feed.addIfRoom(Answer(message)) })
+      await queue.waitUntilAllFinished()
+      #expect(message.answers.value == 1)
     }
   }
 #endif

@@ -3,7 +3,9 @@ import ProcedureTestSupport
 import Procedures
 import ProceduresProcess
 import ProceduresTesting
+// listing: timeline-record
 import ProceduresTimeline
+// end
 import Testing
 
 @Suite("Listings of the guide Finding the slow part", .hangLimit)
@@ -18,24 +20,42 @@ struct TimelineListings {
 
   @Test("a timeline is recorded, shown and asked")
   func record() throws {
+    func ofProgram() -> ProcedureQueue {
+      // listing: timeline-record
+      let queue = ProcedureQueue(name: "shop", maxConcurrentProcedureCount: 2)
+      // end
+      return queue
+    }
     let simulation = ProcedureSimulation(seed: 1)
-    let queue = simulation.makeQueue(maxConcurrentProcedureCount: 2)
+    let queue = simulation.makeQueue(name: ofProgram().name, maxConcurrentProcedureCount: 2)
     // listing: timeline-record
     let timeline = ProcedureTimeline()
     timeline.record(queue)
-    // end
-    let (fetch, parse) = (lasting(3, "fetch"), lasting(4, "parse"))
-    let (thumbnails, store) = (lasting(5, "thumbnails"), lasting(4, "store"))
+
+    func step(_ name: String, _ seconds: Int) -> AsyncProcedure {
+      AsyncProcedure(name: name) {
+        try await queue.clock.sleep(for: .seconds(seconds))  // stands for the work
+      }
+    }
+
+    let (fetch, parse, store) = (step("fetch", 3), step("parse", 4), step("store", 4))
     parse.add(dependency: fetch)
     store.add(dependency: parse)
-    queue.add(fetch, parse, thumbnails, store)
-    try simulation.run()
-    // listing: timeline-summary
-    print(timeline.summary)
+    queue.add(fetch, parse, step("thumbnails", 5), store)
     // end
-    #expect(
-      output.events.first?.hasPrefix("4 procedures, 11 s, at most 2 at once, 1.45 on average")
-        == true)
+    try simulation.run()
+    // The simulation has run all of it: the program waits here.
+    func wait() async {
+      // listing: timeline-record
+      await queue.waitUntilAllFinished()
+      print(timeline.summary)
+      // end
+    }
+    print(timeline.summary)
+    let guide = try #require(Document.all.first { $0.path.hasSuffix("/FindingOutWhy.md") })
+    let shown = try #require(guide.blocks(of: "").first { $0.hasPrefix("4 procedures") })
+    #expect(shown.hasSuffix("\n…"))
+    #expect(output.events[0].hasPrefix(shown.dropLast()), "\(output.events[0])")
     // listing: timeline-ask
     let snapshot = timeline.snapshot()
     for step in snapshot.criticalPath {

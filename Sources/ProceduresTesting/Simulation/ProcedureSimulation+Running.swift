@@ -18,7 +18,7 @@ extension ProcedureSimulation {
       try runUntilIdle()
     }
     if bringsLeft < 10 {
-      reason.description += "\nLater a thread outside the simulation went on with it."
+      reason.verdict += "\nLater a thread outside the simulation went on with it."
     }
     throw error(reason)
   }
@@ -53,7 +53,7 @@ extension ProcedureSimulation {
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
     if try !condition() {
-      throw error(SimulationFailure(description: "\(message()) (\(file):\(line))"))
+      throw error(SimulationFailure(verdict: "\(message()) (\(file):\(line))"))
     }
   }
 
@@ -125,12 +125,12 @@ extension ProcedureSimulation {
       return (record.steps, record.invariants)
     }
     for invariant in invariants where !invariant.holds() {
-      fail(SimulationFailure(description: "It does not always hold that: \(invariant.name)"))
+      fail(SimulationFailure(verdict: "It does not always hold that: \(invariant.name)"))
     }
     if steps >= mostSteps {
       fail(
         SimulationFailure(
-          description: "It does not come to an end within \(steps) steps:\n\(snapshots)"))
+          verdict: "It does not come to an end within \(steps) steps.", unfinished: snapshots))
     }
     try throwFailure()
   }
@@ -167,16 +167,28 @@ extension ProcedureSimulation {
   }
 
   private var unfinishedReason: SimulationFailure? {
-    let count = unfinished.count
-    guard count > 0 else { return nil }
-    let noun = count == 1 ? "procedure has" : "procedures have"
-    var text = "Nothing is left to be done, and \(count) \(noun) not finished:\n\(snapshots)"
-    for procedure in unfinished where procedure.needsMainActor && procedure.isExecuting {
-      text +=
-        "\n'\(procedure.name)' needs the main actor, which is no part of a simulation: its closure was "
-        + "written there. Write { @concurrent in … }, or make it where nothing is on the main actor."
+    let unfinished = unfinished
+    guard !unfinished.isEmpty else { return nil }
+    // The cause, where it is known, before its effect.
+    var verdict = ""
+    let onMainActor = unfinished.filter { $0.needsMainActor && $0.isExecuting }
+    if !onMainActor.isEmpty {
+      let (verb, closure) =
+        onMainActor.count == 1 ? ("needs", "its closure was") : ("need", "their closures were")
+      verdict =
+        "\(Self.list(onMainActor)) \(verb) the main actor, which is no part of a simulation: \(closure) "
+        + "written there. Write { @concurrent in … }, or make it where nothing is on the main actor.\n"
     }
-    return SimulationFailure(description: text)
+    let noun = unfinished.count == 1 ? "procedure has" : "procedures have"
+    verdict +=
+      "Nothing is left to be done, and \(unfinished.count) \(noun) not finished: \(Self.list(unfinished))."
+    return SimulationFailure(verdict: verdict, unfinished: snapshots)
+  }
+
+  /// The names of the first five.
+  private static func list(_ procedures: [Procedure]) -> String {
+    let names = procedures.prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
+    return procedures.count > 5 ? "\(names) and \(procedures.count - 5) more" : names
   }
 
   /// All queues, also queues that their owners have released.

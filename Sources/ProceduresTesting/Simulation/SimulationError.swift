@@ -34,7 +34,7 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// the code under test, of the main actor.
   public let foreignNames: [String]
 
-  /// The fault, how to see it again, and the events until then.
+  /// The fault first, then how to see it again, a snapshot of what is unfinished, and the events until then.
   public var description: String {
     let run = Self.instruction(seed: seed, draws: draws)
     let happens =
@@ -49,11 +49,13 @@ public struct SimulationError: Error, CustomStringConvertible {
       let names = foreignNames.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
       foreign = "\nThreads outside the simulation had a hand in \(names).\n"
     }
+    let failure = reason as? SimulationFailure
+    let unfinished = failure.map(\.unfinished) ?? ""
     return """
-      \(reason)
+      \(failure?.verdict ?? "\(reason)")
       \(foreign)
       \(happens)
-      \(shortLog)\(timeline == nil ? "" : "error.timeline has it as a page, by html().\n")
+      \(unfinished.isEmpty ? "" : "\(unfinished)\n\n")\(shortLog)\(timeline == nil ? "" : "error.timeline has it as a page, by html().\n")
       """
   }
 }
@@ -95,5 +97,10 @@ extension SimulationError {
 
 /// Why a simulation failed, if not by an error of the test's own.
 struct SimulationFailure: Error, CustomStringConvertible {
-  var description: String
+  /// The fault in some lines, which a report begins with.
+  var verdict: String
+  /// Snapshots of the queues; empty if they do not matter.
+  var unfinished = ""
+
+  var description: String { unfinished.isEmpty ? verdict : "\(verdict)\n\(unfinished)" }
 }

@@ -100,14 +100,37 @@ import Testing
     #expect(error?.foreignNames == ["called"], "\(error!)")
   }
 
-  @Test("a closure on the main actor is named, and what to write instead")
-  @MainActor func mainActor() {
-    let error = #expect(throws: SimulationError.self) {
-      try ProcedureSimulation(seed: 1).run { simulation in
-        simulation.makeQueue().add(MainActorProcedure(name: "show") {})
+  @Test(
+    "a report begins with its verdict: which closures need the main actor, and what to write instead"
+  )
+  @MainActor func mainActor() throws {
+    for names in [["show"], (1...7).map { "show \($0)" }] {
+      let error = #expect(throws: SimulationError.self) {
+        try ProcedureSimulation(seed: 1).run { simulation in
+          let queue = simulation.makeQueue()
+          for number in 0..<300 { queue.add(BlockProcedure(name: "other \(number)") {}) }
+          for name in names {
+            let show = MainActorProcedure(name: name) {}
+            let next = BlockProcedure(name: "after \(name)") {}
+            next.add(dependency: show)
+            queue.add(show, next)
+          }
+        }
       }
+      let lines = "\(try #require(error))".split(separator: "\n")
+      let need =
+        names.count == 1 ? "'show' needs the main actor" : "'show 5' and 2 more need the main actor"
+      #expect(
+        lines[0].contains(need) && lines[0].contains("Write { @concurrent in … }"), "\(lines[0])")
+      #expect(
+        lines[1].hasPrefix("Nothing is left to be done, and \(names.count * 2) procedures"),
+        "\(lines[1])")
+      let instruction = try #require(
+        lines.firstIndex { $0.contains("ProcedureSimulation(seed: 1") })
+      let snapshot = try #require(lines.firstIndex { $0.contains("pending: it waits for") })
+      let log = try #require(lines.firstIndex { $0.hasPrefix("0.000000000") })
+      #expect(instruction < snapshot && snapshot < log)
     }
-    #expect("\(error!)".contains("'show' needs the main actor, which is no part of a simulation"))
   }
 
   @Test("exploring ends a run that does not come to an end after the steps that it is given")
@@ -121,7 +144,7 @@ import Testing
       }
     }
     let text = "\(error!)"
-    #expect(text.contains("does not come to an end within 1000 steps"))
+    #expect(text.hasPrefix("It does not come to an end within 1000 steps."))
     #expect(text.count < 40_000)
   }
 

@@ -22,7 +22,7 @@ extension ProcedureError: CustomStringConvertible {
         + "before close()."
     case .queueFull:
       "There was no room for it in a feed of \(procedure.map { "queue '\($0)'" } ?? "a queue"); await add(_:) to "
-        + "wait for room, or offer it again later."
+        + "wait for room, or offer a new procedure later."
     case .child:
       (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › "))'") + because
     case .dependencyFailed:
