@@ -295,7 +295,7 @@ extension StormRound {
   private func follow(_ node: StormNode, _ procedure: Procedure, _ dice: inout Dice) {
     node.mayBeCancelled.set()
     let source: CancellationTokenSource
-    if let known = dice.pick(sources.withLock { $0 }), dice.oneIn(2) {
+    if let known = sources.withLock({ dice.pick($0) }), dice.oneIn(2) {
       source =
         dice.oneIn(3) ? CancellationTokenSource(linkedTo: known.token) : known
     } else {
