@@ -92,6 +92,13 @@ extension ProcedureDiagnostic {
 
   static func callAwaited(_ call: WaitingCall, by procedure: Procedure, age: Duration) -> Self {
     let name = procedure.name
+    if call.isInHandler {
+      return Self(
+        .callAwaited, name, age: age,
+        "A handler that is called for the cancel of '\(name)' has waited in \(call.name) for "
+          + "\(call.target.nameForPeople) for \(age.forPeople), and that does not go on: '\(name)' goes on when the "
+          + "handler has returned, so wait elsewhere.")
+    }
     let rest =
       call.isEndedByToken && !call.isForUnknown
       ? "nothing that it waits for goes on: only a token ends that."

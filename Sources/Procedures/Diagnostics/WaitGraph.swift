@@ -225,15 +225,28 @@ struct WaitCycle: Sendable {
       .dependencyCycle, of: members.first?.name,
       .cycle(.init(names: members.map(\.name), sentences: sentences)))
     let calls = waits.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
-    // Reported first, before the wait of any caller for a member is over.
-    let report = ProcedureDiagnostic.waitCycle(error)
-    if calls.isEmpty {
-      supervisor.report(report)
-    } else {
-      // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
-      report.reportAloud(to: supervisor)
+    // 1. Nothing goes on before the rest is carried out.
+    let (isFirst, rest) = Procedure.beginCancel(
+      members, errors: [error], reason: .failure(error))
+    // 2. Reported before the wait of any caller for a member is over; once, although the queues of two members may have
+    // proved the cycle at the same time.
+    if isFirst || !members.contains(where: \.wasInCycle) {
+      let report = ProcedureDiagnostic.waitCycle(error)
+      if calls.isEmpty {
+        supervisor.report(report)
+      } else {
+        // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
+        report.reportAloud(to: supervisor)
+      }
     }
-    Procedure.cancel(members, errors: [error], reason: .failure(error))
+    rest()
     for call in calls { call.end(with: error) }
+  }
+}
+
+extension Procedure {
+  /// Whether it was cancelled for a cycle.
+  fileprivate final var wasInCycle: Bool {
+    errors.contains { ($0 as? ProcedureError)?.code == .dependencyCycle }
   }
 }

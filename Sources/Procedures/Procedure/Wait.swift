@@ -104,10 +104,11 @@ extension Procedure {
   final func numberedWait(inList asksList: Bool = true) -> (wait: Wait, number: UInt64) {
     // The procedures that are visited in there, to be released after the lock.
     var seen: [Procedure] = []
-    var (wait, number, ownToken, asked) = peek { core in
+    var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
         core.wait(of: self, inList: asksList, seeing: &seen), core.life.waitNumber,
-        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil
+        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil,
+        core.life.state == .executing && !core.life.isToldToFinish
       )
     }
     // 1. Its children wait for the group's own wait, if that is more than time.
@@ -131,8 +132,10 @@ extension Procedure {
         wait = .nothing
       }
     }
-    // 5. The number and the procedures of a call.
-    if case .call(let call, _) = wait {
+    // 5. The number and the procedures of a call. A body may run beside a handler.
+    if case .call(var call, _) = wait {
+      if call.isInHandler, mayFinish, bodyTask != nil { call = call.besideUserCode(of: self) }
+      wait = .call(call, [])
       number = call.serial
       if asksList { wait = .call(call, call.awaited(by: self)) }
     }
@@ -157,6 +160,7 @@ extension ProcedureCore {
   ) -> Wait {
     // 1. User code in a blocking call waits in that; other user code is no wait.
     if let call = blockedCall { return .call(call, []) }
+    if let call = callOfHandler(for: procedure) { return .call(call, []) }
     if life.isTurnDue { return .thread(.turn) }
     if let wait = waitOfHeldTurn { return wait }
     // 2. The turn is free. Between its mark and the delivery a cancel goes through a tree.
@@ -173,6 +177,14 @@ extension ProcedureCore {
 
   fileprivate var blockedCall: WaitingCall? {
     attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
+  }
+
+  /// The call in which a handler is blocked that is called for its cancel: that is delivered when the handler has returned.
+  private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
+    guard let call = attachments.existing(BlockedTurn.self)?.callOfHandler, call.isWaiting else {
+      return nil
+    }
+    return life.turn.isHeld && !life.isTurnDue ? call.besideUserCode(of: procedure) : call
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
@@ -277,7 +289,7 @@ extension Wait {
       // Time ends the wait for a rate.
       obstacles.contains { $0.time != nil } ? [] : obstacles.map { ($0.procedures, $0.count) }
     case .slot(_, _, let others): [(others, 1)]
-    case .call(let call, let others): call.isEndedByToken ? [] : [(others, call.count)]
+    case .call(let call, let others): call.isProvable ? [(others, call.count)] : []
     default: [(awaited, .max)]
     }
   }
@@ -373,10 +385,9 @@ extension Wait {
   var summary: String? {
     switch self {
     case .nothing: nil
-    case .call(let call, let others) where others.isEmpty:
-      "it waits in \(call.words)"
     case .call(let call, let others):
-      "it waits in \(call.name) for \(others.namesForPeople)"
+      (call.isInHandler ? "a handler of its cancel" : "it") + " waits in "
+        + (others.isEmpty ? call.words : "\(call.name) for \(others.namesForPeople)")
     case .thread(.start): "it is ready, and waits for a thread"
     case .thread(.turn): "its next turn waits for a thread"
     case .thread(.step): "its body is to go on, and waits for a thread"
@@ -407,6 +418,9 @@ extension Wait {
   func predicate(for next: Procedure) -> String {
     let name = "'\(next.name)'"
     switch self {
+    case .call(let call, _) where call.isInHandler:
+      return
+        "is cancelled, and a handler of that waits in \(call.name) of \(call.target.nameForPeople)"
     case .call(let call, _): return "waits in \(call.name) of \(call.target.nameForPeople)"
     case .barrier: return "waits behind a barrier for \(name)"
     case .prerequisites(let condition, _):

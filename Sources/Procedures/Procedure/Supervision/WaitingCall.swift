@@ -79,6 +79,10 @@ struct WaitingCall: BodyWait {
   let serial: UInt64
   /// Whether a token of others may end the call: then it is no wait for procedures.
   private(set) var isEndedByToken = false
+  /// Whether a handler blocks in it that is called for the cancel of the procedure, which is delivered afterwards.
+  private(set) var isInHandler = false
+  /// Whether code of the procedure's may run beside the handler: then it is no wait for procedures.
+  private(set) var isBesideUserCode = false
   /// Whether the line in which the caller stands has it still.
   private var isInLine: @Sendable () -> Bool
   /// Has the call return, which no member of the cycle does that it is in.
@@ -105,6 +109,9 @@ struct WaitingCall: BodyWait {
     if case .next = target { "\(name) of \(target.nameForPeople)" } else { name }
   }
 
+  /// Whether the call can only return if the procedures finish.
+  var isProvable: Bool { !isEndedByToken && !isBesideUserCode }
+
   var isForUnknown: Bool { if case .unknown = target { true } else { false } }
 
   /// How many of the procedures have to finish.
@@ -123,8 +130,8 @@ struct WaitingCall: BodyWait {
     switch target {
     case .unknown: return true
     case .procedure, .all, .room, .some:
-      // Without the token it would be the search for cycles that finds it.
-      return isEndedByToken && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
+      // Otherwise it is the search for cycles that finds it.
+      return !isProvable && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
     case .next(let procedure):
       // Its own events are awaited until its cancel. That a procedure never starts is reported of that procedure.
       guard let procedure = procedure.object, procedure !== waiter, procedure.state > .pending
@@ -154,6 +161,20 @@ struct WaitingCall: BodyWait {
   fileprivate func endedByToken() -> Self {
     var call = self
     call.isEndedByToken = true
+    return call
+  }
+
+  fileprivate func inHandler() -> Self {
+    var call = self
+    call.isInHandler = true
+    return call
+  }
+
+  /// Code of `procedure` may run beside the handler, and may end any wait but that for the end of `procedure`.
+  func besideUserCode(of procedure: Procedure) -> Self {
+    if case .procedure(let target) = target, target === procedure { return self }
+    var call = self
+    call.isBesideUserCode = true
     return call
   }
 
@@ -232,18 +253,21 @@ extension WaitingCall {
   /// How long a call lasts before it is one that may never return.
   private static let patience = DispatchTimeInterval.milliseconds(100)
 
-  /// Blocks the calling thread, which may run a turn, or a step of a body: then the call is the wait of that procedure.
+  /// Blocks the calling thread, which may run a turn, a step of a body, or handlers for a cancel: then the call is the wait
+  /// of that procedure.
   ///
   /// - Returns: an error if it would never have returned by itself. The semaphore may be signalled later.
   func blockAsWait(on semaphore: DispatchSemaphore) -> ProcedureError? {
     let (procedure, body) = (TurnNote.procedure, BodyTask.current)
-    guard procedure != nil || body != nil else {
+    guard procedure != nil || body != nil || UndeliveredCancels.exist else {
       semaphore.wait()
       return nil
     }
     if semaphore.wait(timeout: .now() + Self.patience) == .success { return nil }
     let thread = BlockedThread(semaphore)
     let call = blocking(thread)
+    let cancelled = Procedure.beginWaiting(forHandlerIn: call.inHandler())
+    defer { for procedure in cancelled { procedure.endWaitingForHandler(in: call) } }
     if let procedure { return procedure.block(thread, in: call) }
     let scope = body.beginWaiting(in: call)
     defer { scope?.end() }
@@ -251,9 +275,18 @@ extension WaitingCall {
   }
 }
 
-/// The blocking call that a procedure's turn is in.
+/// The blocking call that a procedure's turn is in, and the one that its cancel waits for.
 final class BlockedTurn: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate(set) var call: WaitingCall?
+  @safe @exclusivity(unchecked) fileprivate(set) var callOfHandler: WaitingCall?
+}
+
+extension ProcedureList {
+  /// A thread of a member is blocked: that may close a cycle, and what it waits for may have no thread.
+  fileprivate func noteBlocked() {
+    context.supervisor.noteStuck(self)
+    context.supervisor.noteWait(in: self)
+  }
 }
 
 extension Procedure {
@@ -263,17 +296,44 @@ extension Procedure {
       core.attachments.with(BlockedTurn.self) { $0.call = call }
       return core.list
     }
-    if let list {
-      list.context.supervisor.noteStuck(list)
-      // What it waits for may have no thread.
-      list.context.supervisor.noteWait(in: list)
-    }
+    list?.noteBlocked()
     let error = thread.wait()
     let released = withCore { core in
       core.attachments.with(BlockedTurn.self) { $0.call.take() }
     }
     _ = released
     return error
+  }
+
+  /// The calling thread is about to block in `call`, in a handler. Those whose cancels it delivers afterwards wait for it.
+  ///
+  /// - Returns: these.
+  fileprivate static func beginWaiting(forHandlerIn call: WaitingCall) -> [Procedure] {
+    guard UndeliveredCancels.exist else { return [] }
+    let waiting = UndeliveredCancels.followers.compactMap { entry -> Procedure? in
+      guard let procedure = entry.follower as? Procedure else { return nil }
+      let isWaiting = procedure.withCore { core in
+        guard entry.isDelivered || core.life.cancel == .marked else { return false }
+        return core.attachments.with(BlockedTurn.self) { turn in
+          // The handler of one cancel may have begun another: the innermost call returns first.
+          turn.callOfHandler = call
+          return true
+        }
+      }
+      return isWaiting ? procedure : nil
+    }
+    for procedure in waiting { procedure.peek { $0.list }?.noteBlocked() }
+    call.target.noteWait()
+    return waiting
+  }
+
+  fileprivate final func endWaitingForHandler(in call: WaitingCall) {
+    let released = withCore { core in
+      core.attachments.with(BlockedTurn.self) { turn -> WaitingCall? in
+        turn.callOfHandler?.serial == call.serial ? turn.callOfHandler.take() : nil
+      }
+    }
+    _ = released
   }
 
   /// The call that its turn has been blocked in for a while, or its body waits in.
