@@ -81,10 +81,12 @@ extension QueueDiagnostics {
     var lists = [root]
     var count = 0
     while let list = lists.popLast(), count < Self.most {
+      // Of one list: it refers to holders, which may be looked at next.
+      var reading = WaitReading()
       for (procedure, isReferencedByListOnly) in list.oldest(of: Self.mostOfALine) {
         count += 1
         if let children = procedure.childList { lists.append(children) }
-        let (wait, identities) = procedure.reportedWait(inList: mayLackWorkers)
+        let (wait, identities) = procedure.reportedWait(inList: mayLackWorkers, in: &reading)
         let (lasting, due) = procedure.note(
           identities, at: now, isHopeless: isReferencedByListOnly, settings)
         for seen in lasting {
@@ -159,9 +161,9 @@ extension Procedure {
   ///
   /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
   fileprivate final func reportedWait(
-    inList asksList: Bool
+    inList asksList: Bool, in reading: inout WaitReading
   ) -> (wait: Wait, identities: [Wait.Identity]) {
-    let wait = numberedWait(inList: asksList).wait
+    let wait = numberedWait(inList: asksList, in: &reading).wait
     var identities: [Wait.Identity] = isCancelled && !isFinished ? [.end] : []
     switch wait {
     // Of a cancelled one it is reported as that.

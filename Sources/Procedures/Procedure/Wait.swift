@@ -20,10 +20,10 @@ internal import ProcedurePrimitives
 /// | `suspension`    | the list is suspended                          | the user resumes it           | user code        |
 /// | `slot`          | the limit is reached                           | a holder leaves               | procedures, one  |
 /// | `exclusion`     | a category is taken                            | holders leave, or time passes | procedures, some |
-/// | `thread`        | it is ready, or its turn is due                | a worker comes                | a thread         |
+/// | `thread`        | it is ready, or its turn, or closure, is due   | a worker, or the main actor   | a thread         |
 /// | `children`      | a group has executed                           | the last child leaves         | procedures, all  |
 /// | `answer`        | it has asked its group about its errors        | the group's turn answers      | its group        |
-/// | `call`          | its turn blocks, or its body waits, in a call  | the call returns              | procedures       |
+/// | `call`          | its turn, body, or a handler waits in a call   | the call returns              | procedures       |
 /// | `pendingEvent`  | an observer keeps an event                     | it releases the event         | user code        |
 /// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
 /// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
@@ -53,7 +53,7 @@ enum Wait: Sendable {
   /// Its queue, or its group, is suspended.
   case suspension
   /// One of these has to finish, since there are no more slots.
-  case slot(SlotOwner, limit: Int, [Procedure])
+  case slot(SlotOwner, limit: Int, SharedHolders)
   /// Some of the holders of each category have to finish.
   case exclusion([ExclusionObstacle])
   /// No thread has come to do that.
@@ -88,6 +88,53 @@ enum Wait: Sendable {
   }
 }
 
+/// Holders of the slots of a list, or of the places of a category, for which many may wait. They share it.
+final class SharedHolders: Sendable {
+  let procedures: [Procedure]
+
+  init(_ procedures: [Procedure]) { self.procedures = procedures }
+}
+
+/// One reading of the waits of many procedures: they share what they wait for, so that thousands that wait for thousands
+/// cost their sum.
+struct WaitReading: Sendable {
+  /// What is to be released after the locks: the procedures that were visited, and holders that were replaced.
+  fileprivate var seen: [Procedure] = []
+  private var replaced: [SharedHolders] = []
+  /// The holders of the slots of lists. A list is kept, so that its address remains its own.
+  private var slots: [ObjectIdentifier: (list: ProcedureList, limit: Int, SharedHolders)] = [:]
+  private var levels: [ObjectIdentifier: (level: ExclusionLevel, version: UInt64, SharedHolders)] =
+    [:]
+
+  /// The holders of all slots of a list. Called under its lock, where there are so many at least.
+  ///
+  /// Those that were read before may have left since, and others have come. In a wait that never ends all remain.
+  fileprivate mutating func holders(
+    of list: ProcedureList, limit: Int, _ read: () -> [Procedure]
+  ) -> SharedHolders {
+    if let (_, known, holders) = slots[ObjectIdentifier(list)], known == limit { return holders }
+    let holders = SharedHolders(read())
+    let before = slots.updateValue((list, limit, holders), forKey: ObjectIdentifier(list))
+    if let before { replaced.append(before.2) }
+    return holders
+  }
+
+  /// The holders at a level, in the order in which they first asked. Called under the lock of the table.
+  mutating func holders(at level: ExclusionLevel) -> SharedHolders {
+    let id = ObjectIdentifier(level)
+    // How many of them have to leave is known of the present ones.
+    if let (_, version, holders) = levels[id], version == level.holdersVersion { return holders }
+    let requests = level.holders.map(\.request).sorted { $0.age < $1.age }
+    let holders = SharedHolders(requests.map(\.procedure))
+    let before = levels.updateValue((level, level.holdersVersion, holders), forKey: id)
+    if let before { replaced.append(before.2) }
+    return holders
+  }
+
+  /// Called with no lock held.
+  fileprivate mutating func release() { (seen, replaced) = ([], []) }
+}
+
 // MARK: Finding out
 
 extension Procedure {
@@ -95,25 +142,31 @@ extension Procedure {
   package final var isInTurn: Bool { peek { $0.life.isInTurn } }
 
   /// Its present wait. O(dependencies), or O(children); for a barrier O(count).
-  final var wait: Wait { numberedWait().wait }
+  final var wait: Wait {
+    var reading = WaitReading()
+    return numberedWait(in: &reading).wait
+  }
 
   /// Its present wait, and a number that is another one after each change of that.
   ///
-  /// - Parameter asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
-  ///   O(dependencies).
-  final func numberedWait(inList asksList: Bool = true) -> (wait: Wait, number: UInt64) {
-    // The procedures that are visited in there, to be released after the lock.
-    var seen: [Procedure] = []
+  /// - Parameters:
+  ///   - asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
+  ///     O(dependencies).
+  ///   - reading: that of the waits of others, too.
+  final func numberedWait(
+    inList asksList: Bool = true, in reading: inout WaitReading
+  ) -> (wait: Wait, number: UInt64) {
     var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
-        core.wait(of: self, inList: asksList, seeing: &seen), core.life.waitNumber,
+        core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
         core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil,
         core.life.state == .executing && !core.life.isToldToFinish
       )
     }
+    defer { reading.release() }
     // 1. Its children wait for the group's own wait, if that is more than time.
     while case .groupSlot(let group) = wait {
-      wait = group.peek { $0.list?.wait(of: group) ?? .nothing }
+      wait = group.peek { $0.list?.wait(of: group, in: &reading) ?? .nothing }
     }
     // 2. Whether its group has something to announce, only the group says. Otherwise the last dependency has been settled,
     // and is about to be counted off.
@@ -156,7 +209,7 @@ extension Life {
 extension ProcedureCore {
   /// The wait as far as this lock, and that of the list, say it.
   fileprivate func wait(
-    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+    of procedure: Procedure, inList asksList: Bool, in reading: inout WaitReading
   ) -> Wait {
     // 1. User code in a blocking call waits in that; other user code is no wait.
     if let call = blockedCall { return .call(call, []) }
@@ -167,7 +220,7 @@ extension ProcedureCore {
     if life.cancel.isDue { return .nothing }
     switch life.state {
     case .initialized: return .notEnqueued
-    case .pending: return waitWhilePending(of: procedure, inList: asksList, seeing: &seen)
+    case .pending: return waitWhilePending(of: procedure, inList: asksList, in: &reading)
     case .executing where life.isSettling:
       return asksList ? waitForChildren(of: procedure) : .nothing
     case .executing where !life.isToldToFinish: return .finish
@@ -205,7 +258,7 @@ extension ProcedureCore {
   }
 
   private func waitWhilePending(
-    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+    of procedure: Procedure, inList asksList: Bool, in reading: inout WaitReading
   ) -> Wait {
     if life.isCancelled {
       // A group that was cancelled before it started ends after its children, like any other.
@@ -219,7 +272,7 @@ extension ProcedureCore {
       if let name = requirements?.conditions?.currentName, !prerequisites.isEmpty {
         return .prerequisites(of: name, prerequisites)
       }
-      return asksList ? waitForPlace(seeing: &seen) : .nothing
+      return asksList ? waitForPlace(seeing: &reading.seen) : .nothing
     }
     if life.isEvaluating {
       guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
@@ -231,7 +284,7 @@ extension ProcedureCore {
       }
       return .condition(name, serial: serial)
     }
-    return asksList ? list?.wait(of: procedure) ?? .nothing : .nothing
+    return asksList ? list?.wait(of: procedure, in: &reading) ?? .nothing : .nothing
   }
 
   /// Its wait if no dependency is missing: a barrier of its queue, or its group, holds it back.
@@ -249,16 +302,17 @@ extension ProcedureCore {
 
 extension ProcedureList {
   /// The wait in this list of a member that has no dependency left. Called under that member's lock.
-  fileprivate func wait(of procedure: Procedure) -> Wait {
+  fileprivate func wait(of procedure: Procedure, in reading: inout WaitReading) -> Wait {
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
-    return locked { $0.machine.wait(of: procedure, in: group, owner) }
+    return locked { $0.machine.wait(of: procedure, of: self, in: group, owner, &reading) }
   }
 }
 
 extension ListMachine {
   fileprivate func wait(
-    of procedure: Procedure, in group: Procedure?, _ owner: Wait.SlotOwner
+    of procedure: Procedure, of list: ProcedureList, in group: Procedure?,
+    _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
     let line = procedure.membership.line
     // One that waits in a batch is added at this moment; a resting group waits for time.
@@ -269,12 +323,15 @@ extension ListMachine {
     if isResting { return group.map(Wait.groupSlot) ?? .nothing }
     if isSuspended { return .suspension }
     if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
-      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
+      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request, in: &reading) }
       return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     }
     guard line != .evaluable, slotsInUse >= limit else { return .thread(.start) }
-    var holders: [Procedure] = []
-    lines.forEachWithSlot { holders.append($0.procedure) }
+    let holders = reading.holders(of: list, limit: limit) {
+      var holders: [Procedure] = []
+      lines.forEachWithSlot { holders.append($0.procedure) }
+      return holders
+    }
     return .slot(owner, limit: limit, holders)
   }
 }
@@ -282,15 +339,40 @@ extension ListMachine {
 // MARK: Questions
 
 extension Wait {
-  /// The parts of the wait, all of which have to be satisfied: each by so many of some procedures.
-  var parts: [(others: [Procedure], count: Int)] {
+  /// A part of a wait: so many of the others have to finish.
+  struct Part: Sendable {
+    let others: [Procedure]
+    let count: Int
+    /// The others, if other procedures wait for them, too.
+    let shared: SharedHolders?
+
+    init(_ others: [Procedure], _ count: Int) {
+      (self.others, self.count, shared) = (others, count, nil)
+    }
+
+    init(_ shared: SharedHolders, _ count: Int) {
+      (others, self.count, self.shared) = (shared.procedures, count, shared)
+    }
+  }
+
+  /// The parts of the wait, all of which have to be satisfied.
+  var parts: [Part] {
     switch self {
     case .exclusion(let obstacles):
       // Time ends the wait for a rate.
-      obstacles.contains { $0.time != nil } ? [] : obstacles.map { ($0.procedures, $0.count) }
-    case .slot(_, _, let others): [(others, 1)]
-    case .call(let call, let others): call.isProvable ? [(others, call.count)] : []
-    default: [(awaited, .max)]
+      obstacles.contains { $0.time != nil } ? [] : obstacles.map { Part($0.holders, $0.count) }
+    case .slot(_, _, let holders): [Part(holders, 1)]
+    case .call(let call, let others): call.isProvable ? [Part(others, call.count)] : []
+    default: [Part(awaited, .max)]
+    }
+  }
+
+  /// Those that it waits for, if they are the holders of one thing, for which others may wait, too.
+  var onlyHolders: SharedHolders? {
+    switch self {
+    case .slot(_, _, let holders): holders
+    case .exclusion(let obstacles) where obstacles.count == 1: obstacles[0].holders
+    default: nil
     }
   }
 
@@ -321,8 +403,9 @@ extension Wait {
       .finish:
       []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
-      .slot(_, _, let others), .children(let others), .call(_, let others):
+      .children(let others), .call(_, let others):
       others
+    case .slot(_, _, let holders): holders.procedures
     case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
     case .groupStart(let group), .groupSlot(let group), .answer(let group),
       .announcement(let group):
@@ -401,8 +484,8 @@ extension Wait {
     case .condition(let name, _): "condition '\(name)' has not answered"
     case .exclusion(let obstacles):
       "it waits for " + obstacles.map(\.summary).joined(separator: ", ")
-    case .slot(_, let limit, let running):
-      "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
+    case .slot(_, let limit, let holders):
+      "it waits for one of \(limit) slots, taken by \(holders.procedures.namesForPeople)"
     case .suspension: "its queue or group is suspended"
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .groupSlot(let group): "its group '\(group.name)' has given up its slot"

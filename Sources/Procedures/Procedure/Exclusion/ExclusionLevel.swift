@@ -19,6 +19,8 @@ final class ExclusionLevel: @unchecked Sendable {
   /// Of a rate's level.
   @safe @exclusivity(unchecked) private(set) var startTimes: StartTimes?
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
+  /// Another one after each change of the holders.
+  @safe @exclusivity(unchecked) private(set) var holdersVersion: UInt64 = 0
   /// How many places the holders have together.
   @safe @exclusivity(unchecked) private var takenByHolders = 0
   /// The counts that the holders have named, the least first, with how many named each.
@@ -122,6 +124,7 @@ final class ExclusionLevel: @unchecked Sendable {
       let start = startTimes.note(places(of: request.limits[index]))
       return ExclusionRequest.Holding(level: self, place: 0, start: start)
     }
+    holdersVersion &+= 1
     holders.append(Holder(request: request, index: index))
     takenByHolders += places(of: request.limits[index])
     let count = request.limits[index].count
@@ -147,6 +150,7 @@ final class ExclusionLevel: @unchecked Sendable {
       stopBecauseOfInconsistency(
         "Internal inconsistency: '\(category)' is released by another holder")
     }
+    holdersVersion &+= 1
     takenByHolders -= places(of: request.limits[index])
     let last = holders.removeLast()
     if holding.place < holders.count {

@@ -112,11 +112,13 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 struct ExclusionObstacle: Sendable {
   let limit: ExclusionLimit
   /// The holders, in the order in which they first asked. None of a rate: there will be room in time.
-  let procedures: [Procedure]
+  let holders: SharedHolders
   /// When there may be room, of a rate.
   var time: StartTimes.NextStart?
   /// So many of them have to finish.
   let count: Int
+
+  var procedures: [Procedure] { holders.procedures }
 }
 
 /// The categories of one procedure, and its request for them. Guarded by its lock.

@@ -338,7 +338,9 @@ extension Procedure {
 
   /// The call that its turn has been blocked in for a while, or its body waits in.
   final var waitingCall: WaitingCall? {
-    if case .call(let call, _) = numberedWait(inList: false).wait { call } else { nil }
+    var reading = WaitReading()
+    let wait = numberedWait(inList: false, in: &reading).wait
+    return if case .call(let call, _) = wait { call } else { nil }
   }
 }
 
