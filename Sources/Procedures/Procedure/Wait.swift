@@ -79,6 +79,8 @@ enum Wait: Sendable {
     case turn
     /// The task of its body is to go on.
     case step
+    /// Its body is to begin on the main actor.
+    case mainActor
   }
 
   /// The list whose slots are all taken.
@@ -179,6 +181,8 @@ extension Procedure {
     if case .finish = wait {
       if isStepDue {
         wait = .thread(.step)
+      } else if awaitsMainActor {
+        wait = .thread(.mainActor)
       } else if let call = bodyTask?.waitingCall(endedBy: ownToken) {
         wait = .call(call, [])
       } else if self is any EndsByItself {
@@ -432,6 +436,16 @@ extension Wait {
       self.init(kind, address | UInt64(number))
     }
 
+    /// It waits for a thread.
+    ///
+    /// - Parameter head: the first of its list that a thread would take: with another one, a thread has come, and the wait
+    ///   is another.
+    static func thread(_ errand: Errand, behind head: Member?) -> Self {
+      let number = UInt64(errand.rawValue)
+      guard let head else { return Identity(.thread, number) }
+      return Identity(.thread, UInt64(UInt(bitPattern: head.id)) | number)
+    }
+
     /// It was cancelled, and has to finish.
     static let end = Identity(.end)
     /// It is the author who has to finish it.
@@ -451,9 +465,10 @@ extension Wait {
     case .condition(_, let serial): Identity(.condition, serial)
     case .dependencies(let others), .prerequisites(_, let others):
       others.first(where: \.isOnNoQueue).map { Identity(.missing, of: $0) }
-    case .thread(let errand): Identity(.thread, UInt64(errand.rawValue))
     case .finish: .finish
     case .call(let call, _): Identity(.call, call.serial)
+    // Of a list the look knows more.
+    case .thread(let errand): .thread(errand, behind: nil)
     case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
       .groupSlot, .announcement, .answer, .children:
       nil
@@ -474,6 +489,7 @@ extension Wait {
     case .thread(.start): "it is ready, and waits for a thread"
     case .thread(.turn): "its next turn waits for a thread"
     case .thread(.step): "its body is to go on, and waits for a thread"
+    case .thread(.mainActor): "its body is to begin, and waits for the main actor"
     case .notEnqueued: "it is on no queue yet"
     case .dependencies(let others): "it waits for \(others.namesForPeople)"
     case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"

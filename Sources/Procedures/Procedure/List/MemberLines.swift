@@ -187,6 +187,9 @@ struct MemberLines: Sendable {
     }
   }
 
+  /// The first that would be taken, if there were threads and slots enough.
+  var first: Member? { granted.first ?? evaluable.first ?? firstReady }
+
   /// Whether a ready member is to be given a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     let line = StandingLine.returned(member.membership.urgency.priority)

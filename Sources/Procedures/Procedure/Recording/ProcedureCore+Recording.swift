@@ -97,6 +97,12 @@ extension ProcedureCore {
   func noteObserverAwaited(at place: ObserverPlace) {
     if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
+
+  /// Its closure is to begin on the main actor.
+  func noteBodyAwaited() { record?.note { $0.bodyAwaitedSince = $1 } }
+
+  /// The main actor has begun it.
+  func noteBodyBegun() { record?.note { $0.endWaitForBody(at: $1) } }
 }
 
 extension Procedure {
@@ -109,21 +115,6 @@ extension Procedure {
   final func noteObserverCalled(at place: ObserverPlace) {
     guard case .mainActor = place else { return }
     withCore { core in core.record?.note { $0.observe(.observer, at: $1) } }
-  }
-
-  /// Its closure is to begin on the main actor.
-  ///
-  /// - Returns: whether it is recorded, so that the beginning is to be noted, too.
-  final func noteBodyAwaited() -> Bool {
-    withCore { core in
-      core.record?.note { $0.bodyAwaitedSince = $1 }
-      return core.record != nil
-    }
-  }
-
-  /// The main actor has begun it.
-  final func noteBodyBegun() {
-    withCore { core in core.record?.note { $0.endWaitForBody(at: $1) } }
   }
 
   /// The steps of its task are recorded, which has not begun; not of a closure on the main actor, which takes none.

@@ -24,7 +24,9 @@ public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
     /// A procedure has been ready, or has had something else to do, for longer than the queue's `waitReportDelay`, and no
-    /// thread has come: the `underlyingQueue` is suspended, or blocked; or all spare threads are blocked. Once for each queue.
+    /// thread has come: the `underlyingQueue` is suspended, or blocked; all spare threads are blocked; or its closure is to
+    /// begin on the main actor, and that is blocked, or served by nobody. One report stands for all that have waited so
+    /// long at that moment.
     public static let threadAwaited = Code(description: "threadAwaited")
     /// The body of a procedure has waited for a token for longer than the queue's `waitReportDelay`, or for what a token of
     /// others may end: nobody knows who ends that.
