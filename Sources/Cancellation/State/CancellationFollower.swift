@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Something that is cancelled with a token, and is none itself: it is marked with the tokens that depend on that one,
 /// before any handler is called.
 package protocol CancellationFollower: AnyObject, Sendable {
@@ -36,8 +38,8 @@ package struct MarkedFollower: Sendable {
     /// Another cancel came first, or it is in the rest of a tree.
     case nothing
     case delivery
-    /// To deliver those of a tree.
-    case tree(@Sendable () -> Void)
+    /// To deliver those of a tree: calls its argument with each.
+    case tree(@Sendable ((any CancellationFollower) -> Void) -> Void)
     /// That of another walk, which marks the rest of a tree.
     case walk(FollowerWalk)
   }
@@ -60,8 +62,13 @@ package struct MarkedFollower: Sendable {
   }
 
   /// The rest of a tree; its members with tokens come before.
-  package init(restOfTree deliver: @escaping @Sendable () -> Void) {
-    self.init(nil, .requested, isFirst: true, own: nil, rest: .tree(deliver))
+  ///
+  /// - Parameter forEach: calls its argument with each member that the walk has marked first.
+  package init(
+    restOfTree reason: CancellationReason,
+    _ forEach: @escaping @Sendable ((any CancellationFollower) -> Void) -> Void
+  ) {
+    self.init(nil, reason, isFirst: true, own: nil, rest: .tree(forEach))
   }
 
   /// The rest of a tree is marked by another walk, and delivered by that one's thread. No user code is called before it
@@ -75,8 +82,84 @@ package struct MarkedFollower: Sendable {
     switch rest {
     case .nothing, .walk: break
     case .delivery: follower?.deliverCancel(reason)
-    case .tree(let deliver): deliver()
+    case .tree(let forEach): forEach { $0.deliverCancel(reason) }
     }
+  }
+
+  /// Those whose cancels the rest delivers.
+  fileprivate var followers: [any CancellationFollower] {
+    switch rest {
+    case .nothing, .walk: return []
+    case .delivery: return follower.map { [$0] } ?? []
+    case .tree(let forEach):
+      var members: [any CancellationFollower] = []
+      forEach { members.append($0) }
+      return members
+    }
+  }
+}
+
+/// The followers that a thread lets go on after the handlers that it calls now: they read cancelled, and their cancels have
+/// not been delivered.
+///
+/// Only that thread uses it.
+package final class UndeliveredCancels: @unchecked Sendable {
+  /// The address of the innermost one whose handlers the calling thread calls.
+  private static let place = ThreadWord()
+
+  @safe @exclusivity(unchecked) private var rests = Fifo<MarkedFollower>()
+  @safe @exclusivity(unchecked) private var outer: UInt = 0
+
+  /// Whether the cancels are delivered, and what they lead to comes after the handlers.
+  private let isDelivered: Bool
+
+  init() { isDelivered = false }
+
+  /// Runs `body`, which calls handlers that one follower waits for.
+  package static func withhold(
+    _ follower: any CancellationFollower, isDelivered: Bool, while body: () -> Void
+  ) {
+    let cancels = UndeliveredCancels(of: follower, isDelivered: isDelivered)
+    cancels.begin()
+    body()
+    cancels.end()
+  }
+
+  private init(of follower: any CancellationFollower, isDelivered: Bool) {
+    self.isDelivered = isDelivered
+    append(MarkedFollower(follower, .requested, isFirst: true, own: nil, rest: .delivery))
+  }
+
+  func append(_ rest: MarkedFollower) { rests.append(rest) }
+
+  /// Carries out the oldest rest, and removes it.
+  func carryOutFirst() {
+    rests.first?.carryOutRest()
+    _ = rests.popFirst()
+  }
+
+  /// The calling thread calls handlers from now on.
+  func begin() {
+    outer = Self.place.value
+    Self.place.value = unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// All handlers have returned.
+  func end() { Self.place.value = outer }
+
+  /// Whether the calling thread calls handlers for which followers wait.
+  package static var exist: Bool { place.value != 0 }
+
+  /// The followers that wait for a handler which the calling thread has called.
+  package static var followers: [(follower: any CancellationFollower, isDelivered: Bool)] {
+    var all: [(follower: any CancellationFollower, isDelivered: Bool)] = []
+    var address = place.value
+    while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
+      let cancels = unsafe Unmanaged<UndeliveredCancels>.fromOpaque(pointer).takeUnretainedValue()
+      all += cancels.rests.elements.flatMap(\.followers).map { ($0, cancels.isDelivered) }
+      address = cancels.outer
+    }
+    return all
   }
 }
 

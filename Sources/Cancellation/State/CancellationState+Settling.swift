@@ -111,8 +111,19 @@ extension FollowerWalk {
 /// the handlers decides is put behind the first instead of recursed into: only the
 /// token that an end begins with may take the short way.
 private struct SettlingWalk: Sendable {
+  private enum Work: Sendable {
+    /// To call the handlers of a token.
+    case handlers(CancellationState)
+    /// To carry out the next rest in `undelivered`.
+    case rest
+  }
+
   /// The rest of the work, which may run user code.
-  private var remaining = Fifo<MarkedForest.Remaining>()
+  private var remaining = Fifo<Work>()
+  /// Made for the first follower: most walks have none.
+  private var undelivered: UndeliveredCancels?
+  /// Whether `undelivered`, if it was made, has begun on this thread.
+  private var callsHandlers = false
 
   /// Those looked at that were not marked: these may be the last references to them.
   private var seen: [CancellationState] = []
@@ -140,15 +151,32 @@ private struct SettlingWalk: Sendable {
     marking.wait()
     marking.forgetThoseMet()
     seen += marked.seen
-    marked.forEachRemaining { remaining.append($0) }
+    marked.forEachRemaining { append($0) }
     return true
+  }
+
+  private mutating func append(_ next: MarkedForest.Remaining) {
+    switch next {
+    case .handlers(let state): remaining.append(.handlers(state))
+    case .rest(let follower):
+      let undelivered = undelivered ?? UndeliveredCancels()
+      undelivered.append(follower)
+      if self.undelivered == nil {
+        self.undelivered = undelivered
+        if callsHandlers { undelivered.begin() }
+      }
+      remaining.append(.rest)
+    }
   }
 
   mutating func callHandlers() {
     seen = []
+    beginCalls()
+    // Perhaps made by a handler.
+    defer { undelivered?.end() }
     while let next = remaining.popFirst() {
       switch next {
-      case .rest(let follower): follower.carryOutRest()
+      case .rest: undelivered?.carryOutFirst()
       case .handlers(let state):
         var (outcome, links, orphans) = state.withMachine { machine in
           let outcome = machine.beginCalls()
@@ -160,6 +188,11 @@ private struct SettlingWalk: Sendable {
         callHandlers(of: state, outcome)
       }
     }
+  }
+
+  private mutating func beginCalls() {
+    if exchange(&callsHandlers, with: true) { return }
+    undelivered?.begin()
   }
 
   /// Calls the handlers one at a time, so that one can take another off the token.
@@ -175,6 +208,7 @@ private struct SettlingWalk: Sendable {
   mutating func call(
     _ handler: CancellationEntry, of state: CancellationState, _ outcome: CancellationOutcome
   ) {
+    beginCalls()
     guard case .derivation(let derivation) = handler else {
       return handler.call(cancelled: outcome.isCancelled)
     }

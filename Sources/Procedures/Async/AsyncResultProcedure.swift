@@ -48,6 +48,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   final override var runsOnMainActor: Bool { isIsolatedToMainActor }
   private final let isIsolatedToMainActor: Bool
 
+  /// Whether the closure is to begin on the main actor, and has not. Guarded by the procedure's lock.
+  private final var isBodyAwaited = false
+
   /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on a queue, and in its
   /// turn.
   private final var task: ProcedureTask?
@@ -140,10 +143,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     switch work {
     case .task(let body):
       work = nil
-      run(isRecordedOnMainActor ? recorded(body) : body)
+      run(isIsolatedToMainActor ? onMainActor(body) : body)
     case .action(let action):
       work = nil
-      if isRecordedOnMainActor { runRecorded(action) } else { run(action) }
+      if isIsolatedToMainActor { runOnMainActor(action) } else { run(action) }
     case .handle(let start):
       work = nil
       call(start)
@@ -196,21 +199,29 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   private var running: ProcedureTask.Running? { peek { _ in task?.task } }
 
-  // MARK: A closure on the main actor, of a recorded procedure
+  // MARK: A closure on the main actor
 
-  /// Whether its wait for the main actor is recorded, which begins now.
-  private var isRecordedOnMainActor: Bool { isIsolatedToMainActor && noteBodyAwaited() }
+  final override var awaitsMainActor: Bool { peek { _ in isBodyAwaited } }
 
   /// The closure, which notes that it begins. It is called on the main actor, so that it begins there at once.
-  private func recorded(_ body: @escaping Body) -> Body {
-    { @MainActor procedure in
-      procedure.noteBodyBegun()
+  private func onMainActor(_ body: @escaping Body) -> Body {
+    withCore { core in
+      isBodyAwaited = true
+      core.noteBodyAwaited()
+    }
+    return { @MainActor procedure in
+      procedure.withCore { core in
+        procedure.isBodyAwaited = false
+        core.noteBodyBegun()
+      }
       return try await body(procedure)
     }
   }
 
-  private func runRecorded(_ action: @escaping @isolated(any) @Sendable () async throws -> Void) {
-    run(recorded { _ in StoredValue(try await action()) })
+  private func runOnMainActor(
+    _ action: @escaping @isolated(any) @Sendable () async throws -> Void
+  ) {
+    run(onMainActor { _ in StoredValue(try await action()) })
   }
 
   // MARK: The task

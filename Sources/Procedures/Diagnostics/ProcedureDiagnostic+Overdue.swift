@@ -74,6 +74,13 @@ extension ProcedureDiagnostic {
     by procedure: Procedure, for errand: Wait.Errand, age: Duration
   ) -> Self {
     let name = procedure.name
+    if errand == .mainActor {
+      return Self(
+        .threadAwaited, name, age: age,
+        "'\(name)' has been waiting for the main actor for \(age.forPeople), where its closure is to begin: the "
+          + "main thread is blocked, or nothing serves the main queue, as dispatchMain() or an async main does."
+      )
+    }
     let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
       "the underlying queue '\($0.label)'"
     }
@@ -81,7 +88,7 @@ extension ProcedureDiagnostic {
       switch errand {
       case .start: "has been ready for \(age.forPeople)"
       case .turn: "has had something to do for \(age.forPeople)"
-      case .step: "has had a step of its body to do for \(age.forPeople)"
+      case .step, .mainActor: "has had a step of its body to do for \(age.forPeople)"
       }
     let advice =
       place.map { "\($0) has not begun it: is that suspended, or blocked by what runs on it?" }
@@ -92,6 +99,13 @@ extension ProcedureDiagnostic {
 
   static func callAwaited(_ call: WaitingCall, by procedure: Procedure, age: Duration) -> Self {
     let name = procedure.name
+    if call.isInHandler {
+      return Self(
+        .callAwaited, name, age: age,
+        "A handler that is called for the cancel of '\(name)' has waited in \(call.name) for "
+          + "\(call.target.nameForPeople) for \(age.forPeople), and that does not go on: '\(name)' goes on when the "
+          + "handler has returned, so wait elsewhere.")
+    }
     let rest =
       call.isEndedByToken && !call.isForUnknown
       ? "nothing that it waits for goes on: only a token ends that."

@@ -169,6 +169,9 @@ private struct SnapshotTaking {
   private var met: [Procedure] = []
   private var described: Set<Int> = []
   private(set) var records: [ProcedureQueueSnapshot.Record] = []
+  private var reading = WaitReading()
+  /// The numbers of the holders for which several wait, who share them.
+  private var idsOfHolders: [ObjectIdentifier: (SharedHolders, [Int])] = [:]
 
   private mutating func id(of procedure: Procedure) -> Int {
     if let id = ids[ObjectIdentifier(procedure)] { return id }
@@ -213,9 +216,17 @@ private struct SnapshotTaking {
   private mutating func record(of procedure: Procedure) -> ProcedureQueueSnapshot.Record {
     let id = id(of: procedure)
     described.insert(id)
-    let wait = procedure.wait
+    let wait = procedure.numberedWait(in: &reading).wait
     return ProcedureQueueSnapshot.Record(
       id: id, name: procedure.name, state: procedure.state, isCancelled: procedure.isCancelled,
-      obstacle: wait.summary, waitsFor: wait.awaited.map { self.id(of: $0) })
+      obstacle: wait.summary, waitsFor: idsOfAwaited(by: wait))
+  }
+
+  private mutating func idsOfAwaited(by wait: Wait) -> [Int] {
+    guard let holders = wait.onlyHolders else { return wait.awaited.map { id(of: $0) } }
+    if let (_, known) = idsOfHolders[ObjectIdentifier(holders)] { return known }
+    let ids = holders.procedures.map { id(of: $0) }
+    idsOfHolders[ObjectIdentifier(holders)] = (holders, ids)
+    return ids
   }
 }

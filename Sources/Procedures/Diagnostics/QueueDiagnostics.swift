@@ -21,7 +21,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     /// Whether a look is to come, and its timer, once that is known.
     var isArmed = false
     var lookTimer: SlabKey?
-    /// Reports that the handler has received, and receives once: a class that does not finish, no worker comes.
+    /// Reports that the handler has received, and receives once: of a class that does not finish.
     var reportedOnce = Set<String>()
   }
 
@@ -120,8 +120,6 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
         diagnostic.writeToStandardError()
       }
     case .thread(let errand):
-      // Once for each queue: all of its procedures wait for the same.
-      guard settings.handler != nil, isReportedFirst("thread") else { return }
       report(.threadAwaited(by: procedure, for: errand, age: age))
     case .finish:
       guard isHopeless || !procedure.showsWork else { return }

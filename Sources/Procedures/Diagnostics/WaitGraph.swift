@@ -5,30 +5,20 @@
 /// slots, or of places in a category, some are enough. Those that remain wait forever, and among
 /// them are cycles.
 struct WaitGraph {
-  /// Some others, and how many of them have to end.
+  /// How many of a row of procedures have to end.
   private struct Edge {
     let waiter: Int
-    let others: [Int]
+    let row: Int
     let count: Int
-  }
-
-  /// A wait as it was read: what two readings compare.
-  private struct Reading: Equatable {
-    let number: UInt64
-    /// The kind of the wait, and each part of it: who has to end, and how many.
-    let kind: UInt8
-    var parts: [Part] = []
-
-    struct Part: Equatable {
-      let others: Set<ObjectIdentifier>
-      let count: Int
-    }
   }
 
   private var procedures: [Procedure] = []
   private var indices: [ObjectIdentifier: Int] = [:]
   private var waits: [Wait] = []
   private var numbers: [UInt64] = []
+  /// Procedures for which others wait: one row for all that wait for the same holders.
+  private var rows: [[Int]] = []
+  private var rowsOfHolders: [ObjectIdentifier: Int] = [:]
   private var edges: [Edge] = []
   /// Those in `edges` of each procedure: all of them have to be satisfied.
   private var edgesOfEach: [Range<Int>] = []
@@ -45,24 +35,35 @@ struct WaitGraph {
   init(from roots: [Procedure]) {
     rootCount = roots.count
     for procedure in roots { add(procedure) }
+    var reading = WaitReading()
     var index = 0
     while index < procedures.count {
       let procedure = procedures[index]
       for child in procedure.childList?.procedures ?? [] { add(child) }
-      let (wait, number) = procedure.numberedWait()
+      let (wait, number) = procedure.numberedWait(in: &reading)
       waits.append(wait)
       numbers.append(number)
       if case .notEnqueued = wait { lacksSome = true }
       let first = edges.count
-      for (others, count) in wait.parts where !others.isEmpty {
-        size += others.count
-        edges.append(
-          Edge(waiter: index, others: others.map { add($0) }, count: min(count, others.count)))
+      for part in wait.parts where !part.others.isEmpty {
+        let (row, count) = (row(of: part), min(part.count, part.others.count))
+        edges.append(Edge(waiter: index, row: row, count: count))
       }
       edgesOfEach.append(first..<edges.count)
-      size += 1
+      size += 1 + edgesOfEach[index].count
       index += 1
     }
+  }
+
+  private mutating func row(of part: Wait.Part) -> Int {
+    // The waits keep the holders, so that their address remains their own.
+    if let shared = part.shared, let known = rowsOfHolders[ObjectIdentifier(shared)] {
+      return known
+    }
+    size += part.others.count
+    rows.append(part.others.map { add($0) })
+    if let shared = part.shared { rowsOfHolders[ObjectIdentifier(shared)] = rows.count - 1 }
+    return rows.count - 1
   }
 
   @discardableResult
@@ -96,31 +97,32 @@ struct WaitGraph {
   /// begun again has another number, or is for other procedures. A procedure whose turn a thread has waits for nothing, so no
   /// member was in user code at either reading.
   func prove() -> (cycles: [WaitCycle], hasOthers: Bool) {
-    let (canEnd, left) = ends()
+    let (canEnd, ended) = ends()
     guard canEnd.contains(false) else { return ([], false) }
     // 1. Which of the others keep each that is stuck.
-    let keepers = procedures.indices.map { index in
-      canEnd[index] ? [] : self.keepers(of: index, canEnd, left)
-    }
-    // 2. The circles among them, each once.
+    let keepers = keepers(canEnd, ended)
+    // 2. The circles among them, each once, with all that their members wait for, by way of others.
     let suspects = circles(among: keepers)
-    // 3. All waits once more. A procedure is proved stuck if its wait has lasted, and all its keepers' have.
-    let lasts = lasting(among: canEnd)
-    let proved = suspects.filter { circle in
-      reached(from: circle, keepers).allSatisfy { lasts[$0] }
-    }
+    let reached = suspects.map { self.reached(from: $0, keepers) }
+    // 3. The waits of these once more. A procedure is proved stuck if its wait has lasted, and all its keepers' have.
+    let lasting = lasting(among: reached.reduce(into: []) { $0.formUnion($1) })
+    let proved = suspects.indices.filter { reached[$0].isSubset(of: lasting) }.map { suspects[$0] }
     let cycles = proved.map { circle in
       WaitCycle(members: circle.map { procedures[$0] }, waits: circle.map { waits[$0] })
     }
     return (cycles, proved.count < suspects.count)
   }
 
-  /// Those that keep a stuck procedure: one of those that it waits for, or all if each of a few would be enough.
-  private func keepers(of index: Int, _ canEnd: [Bool], _ left: [Int]) -> [Int] {
-    guard let edge = edgesOfEach[index].first(where: { left[$0] > 0 }) else { return [] }
-    let (others, count) = (edges[edge].others, edges[edge].count)
-    let stuck = others.filter { !canEnd[$0] }
-    return count == others.count ? Array(stuck.prefix(1)) : stuck
+  /// Those that keep each stuck procedure: one of those that it waits for, or all if each of a few would be enough.
+  private func keepers(_ canEnd: [Bool], _ ended: [Int]) -> [[Int]] {
+    let stuck = rows.map { row in row.filter { !canEnd[$0] } }
+    return procedures.indices.map { index in
+      guard !canEnd[index],
+        let edge = edges[edgesOfEach[index]].first(where: { $0.count > ended[$0.row] })
+      else { return [] }
+      let stuck = stuck[edge.row]
+      return edge.count == rows[edge.row].count ? Array(stuck.prefix(1)) : stuck
+    }
   }
 
   /// All that these wait for, by way of others, and they.
@@ -135,21 +137,15 @@ struct WaitGraph {
     return reached
   }
 
-  /// Reads the waits of those that cannot end once more: which are as they were.
-  private func lasting(among canEnd: [Bool]) -> [Bool] {
-    procedures.indices.map { index in
-      guard !canEnd[index] else { return false }
-      let (wait, number) = procedures[index].numberedWait()
-      return Self.reading(wait, number) == Self.reading(waits[index], numbers[index])
+  /// Reads the waits of these once more.
+  ///
+  /// - Returns: those whose waits are as they were.
+  private func lasting(among indices: Set<Int>) -> Set<Int> {
+    var (reading, comparison) = (WaitReading(), WaitComparison())
+    return indices.filter { index in
+      let (wait, number) = procedures[index].numberedWait(in: &reading)
+      return number == numbers[index] && comparison.areEqual(wait, waits[index])
     }
-  }
-
-  private static func reading(_ wait: Wait, _ number: UInt64) -> Reading {
-    Reading(
-      number: number, kind: wait.kind,
-      parts: wait.parts.map {
-        .init(others: Set($0.others.map { ObjectIdentifier($0) }), count: $0.count)
-      })
   }
 
   /// Follows the first keeper of each stuck procedure, until one comes again.
@@ -178,30 +174,66 @@ struct WaitGraph {
     return Array(path[start...] + path[..<start])
   }
 
-  /// Which procedures can end, by themselves or after others that can, and how many more would have
-  /// to for each edge.
+  /// Which procedures can end, by themselves or after others that can, and how many of each row.
   ///
   /// - Parameter stuck: which of them cannot.
-  private func ends(without stuck: [Bool]? = nil) -> (canEnd: [Bool], left: [Int]) {
+  private func ends(without stuck: [Bool]? = nil) -> (canEnd: [Bool], ended: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
-    var left = edges.map { $0.count }
+    var ended = [Int](repeating: 0, count: rows.count)
     var unfulfilled = edgesOfEach.map { $0.count }
-    var dependents = [[Int]](repeating: [], count: procedures.count)
-    for index in edges.indices {
-      for other in edges[index].others { dependents[other].append(index) }
+    var rowsOfEach = [[Int]](repeating: [], count: procedures.count)
+    for row in rows.indices { for index in rows[row] { rowsOfEach[index].append(row) } }
+    // Of each row, the edges that wait for the most come first.
+    var unmet = [[Int]](repeating: [], count: rows.count)
+    for edge in edges.indices.sorted(by: { edges[$0].count > edges[$1].count }) {
+      unmet[edges[edge].row].append(edge)
     }
     if let stuck { for index in stuck.indices where stuck[index] { unfulfilled[index] += 1 } }
     var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
     while let index = ending.popLast() {
       canEnd[index] = true
-      for edge in dependents[index] where left[edge] > 0 {
-        left[edge] -= 1
-        guard left[edge] == 0 else { continue }
-        unfulfilled[edges[edge].waiter] -= 1
-        if unfulfilled[edges[edge].waiter] == 0 { ending.append(edges[edge].waiter) }
+      for row in rowsOfEach[index] {
+        ended[row] += 1
+        while let edge = unmet[row].last.map({ edges[$0] }), edge.count <= ended[row] {
+          unmet[row].removeLast()
+          unfulfilled[edge.waiter] -= 1
+          if unfulfilled[edge.waiter] == 0 { ending.append(edge.waiter) }
+        }
       }
     }
-    return (canEnd, left)
+    return (canEnd, ended)
+  }
+}
+
+/// Whether waits that were read twice are the same.
+private struct WaitComparison {
+  private struct Pair: Hashable {
+    let first: ObjectIdentifier
+    let second: ObjectIdentifier
+  }
+
+  /// Of holders, which many share. They are kept, so that their addresses remain their own.
+  private var known: [Pair: (areEqual: Bool, kept: [SharedHolders])] = [:]
+
+  mutating func areEqual(_ first: Wait, _ second: Wait) -> Bool {
+    let (parts, others) = (first.parts, second.parts)
+    guard first.kind == second.kind, parts.count == others.count else { return false }
+    return zip(parts, others).allSatisfy { $0.count == $1.count && areEqual($0, $1) }
+  }
+
+  private mutating func areEqual(_ first: Wait.Part, _ second: Wait.Part) -> Bool {
+    guard let one = first.shared, let other = second.shared else {
+      return Self.areEqual(first.others, second.others)
+    }
+    let pair = Pair(first: ObjectIdentifier(one), second: ObjectIdentifier(other))
+    if let known = known[pair] { return known.areEqual }
+    let areEqual = Self.areEqual(first.others, second.others)
+    known[pair] = (areEqual, [one, other])
+    return areEqual
+  }
+
+  private static func areEqual(_ first: [Procedure], _ second: [Procedure]) -> Bool {
+    Set(first.map { ObjectIdentifier($0) }) == Set(second.map { ObjectIdentifier($0) })
   }
 }
 
@@ -225,15 +257,28 @@ struct WaitCycle: Sendable {
       .dependencyCycle, of: members.first?.name,
       .cycle(.init(names: members.map(\.name), sentences: sentences)))
     let calls = waits.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
-    // Reported first, before the wait of any caller for a member is over.
-    let report = ProcedureDiagnostic.waitCycle(error)
-    if calls.isEmpty {
-      supervisor.report(report)
-    } else {
-      // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
-      report.reportAloud(to: supervisor)
+    // 1. Nothing goes on before the rest is carried out.
+    let (isFirst, rest) = Procedure.beginCancel(
+      members, errors: [error], reason: .failure(error))
+    // 2. Reported before the wait of any caller for a member is over; once, although the queues of two members may have
+    // proved the cycle at the same time.
+    if isFirst || !members.contains(where: \.wasInCycle) {
+      let report = ProcedureDiagnostic.waitCycle(error)
+      if calls.isEmpty {
+        supervisor.report(report)
+      } else {
+        // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
+        report.reportAloud(to: supervisor)
+      }
     }
-    Procedure.cancel(members, errors: [error], reason: .failure(error))
+    rest()
     for call in calls { call.end(with: error) }
+  }
+}
+
+extension Procedure {
+  /// Whether it was cancelled for a cycle.
+  fileprivate final var wasInCycle: Bool {
+    errors.contains { ($0 as? ProcedureError)?.code == .dependencyCycle }
   }
 }

@@ -80,14 +80,23 @@ extension QueueDiagnostics {
     var next: ContinuousClock.Instant?
     var lists = [root]
     var count = 0
+    var errandsWithoutThread = Set<Bool>()
     while let list = lists.popLast(), count < Self.most {
-      for (procedure, isReferencedByListOnly) in list.oldest(of: Self.mostOfALine) {
+      let (members, head) = list.oldest(of: Self.mostOfALine)
+      // Of one list: it refers to holders, which may be looked at next.
+      var reading = WaitReading()
+      for (procedure, isReferencedByListOnly) in members {
         count += 1
         if let children = procedure.childList { lists.append(children) }
-        let (wait, identities) = procedure.reportedWait(inList: mayLackWorkers)
+        let (wait, identities) = procedure.reportedWait(
+          inList: mayLackWorkers, behind: head.map { .unowned($0) }, in: &reading)
         let (lasting, due) = procedure.note(
           identities, at: now, isHopeless: isReferencedByListOnly, settings)
         for seen in lasting {
+          if case .thread(let errand) = wait, seen.wait != .end {
+            // All that wait for a thread at a look wait for the same.
+            guard errandsWithoutThread.insert(errand == .mainActor).inserted else { continue }
+          }
           report(
             seen.wait, of: procedure, wait, age: now - seen.since,
             isHopeless: seen.wait == .finish && isReferencedByListOnly)
@@ -138,10 +147,13 @@ extension ProcedureList {
   /// Lets in what has arrived.
   fileprivate func admit() { locked { _ in } }
 
-  /// The oldest members of each line, and whether nothing but the list refers to each, however weakly.
+  /// The oldest members of each line, and whether nothing but the list refers to each, however weakly; and the first that a
+  /// thread would take, if one may start.
   ///
   /// Holds the lock for some microseconds: what has arrived stays where it is.
-  fileprivate func oldest(of limit: Int) -> [(Procedure, isReferencedByListOnly: Bool)] {
+  fileprivate func oldest(
+    of limit: Int
+  ) -> (members: [(Procedure, isReferencedByListOnly: Bool)], head: Procedure?) {
     storage.withLock { storage in
       var members: [(Procedure, isReferencedByListOnly: Bool)] = []
       storage.machine.lines.forEach(ofFirst: limit) { member in
@@ -149,7 +161,7 @@ extension ProcedureList {
         let isReferencedByListOnly = member.isReferencedByListOnly
         members.append((member.procedure, isReferencedByListOnly))
       }
-      return members
+      return (members, storage.machine.lines.first?.procedure)
     }
   }
 }
@@ -157,17 +169,21 @@ extension ProcedureList {
 extension Procedure {
   /// Its present wait, and what is reported of it if it lasts.
   ///
-  /// - Parameter asksList: whether its list is asked, too, which only says more where workers may not come.
+  /// - Parameters:
+  ///   - asksList: whether its list is asked, too, which only says more where workers may not come.
+  ///   - head: the first of its list that a thread would take.
+  ///   - reading: that of the members of its list.
   fileprivate final func reportedWait(
-    inList asksList: Bool
+    inList asksList: Bool, behind head: Member?, in reading: inout WaitReading
   ) -> (wait: Wait, identities: [Wait.Identity]) {
-    let wait = numberedWait(inList: asksList).wait
+    let wait = numberedWait(inList: asksList, in: &reading).wait
     var identities: [Wait.Identity] = isCancelled && !isFinished ? [.end] : []
     switch wait {
     // Of a cancelled one it is reported as that.
     case .finish where isCancelled: break
-    // A thread of Dispatch's comes soon.
-    case .thread where !asksList: break
+    // Where no workers are missing, a thread of Dispatch's comes soon.
+    case .thread(.start): if asksList { identities.append(.thread(.start, behind: head)) }
+    case .thread(let errand) where errand != .mainActor && !asksList: break
     case .call(let call, _) where !call.isReported(of: self): break
     default: if let identity = wait.reportedIdentity { identities.append(identity) }
     }

@@ -144,7 +144,9 @@ extension Procedure {
         errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
       if !mark.isCancelled, procedure.childList != nil {
         let (isReleased, kept) = procedure.releaseOverdueClaim()
-        if !kept.isEmpty { marked.append(MarkedFollower { _ = kept }) }
+        if !kept.isEmpty {
+          marked.append(MarkedFollower(restOfTree: reason) { _ in withExtendedLifetime(kept) {} })
+        }
         if isReleased {
           mark = procedure.mark(
             errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
@@ -267,7 +269,7 @@ extension Procedure {
     }
     if first.isEmpty { return }
     marked.append(
-      MarkedFollower { [first] in first.forEachUncounted { $0.deliverCancel(reason) } })
+      MarkedFollower(restOfTree: reason) { [first] body in first.forEachUncounted { body($0) } })
   }
 
   /// A worker has taken it with a slot, and it does not start: it goes on after a rest, or was
@@ -281,10 +283,15 @@ extension Procedure {
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
   private func carryOut(_ telling: consuming Telling, _ reason: CancellationReason) {
     while case .fire(let source) = telling {
-      source.cancel(reason)
+      UndeliveredCancels.withhold(self, isDelivered: false) { source.cancel(reason) }
       telling = withCore { $0.tell(self) }
     }
-    interrupt()
+    if case .requestTurn = telling, bodyTask != nil {
+      // The turn comes after the handlers of the task.
+      UndeliveredCancels.withhold(self, isDelivered: true) { interrupt() }
+    } else {
+      interrupt()
+    }
     switch consume telling {
     case .requestTurn(let list, let followUp):
       followUp.perform()

@@ -20,10 +20,10 @@ internal import ProcedurePrimitives
 /// | `suspension`    | the list is suspended                          | the user resumes it           | user code        |
 /// | `slot`          | the limit is reached                           | a holder leaves               | procedures, one  |
 /// | `exclusion`     | a category is taken                            | holders leave, or time passes | procedures, some |
-/// | `thread`        | it is ready, or its turn is due                | a worker comes                | a thread         |
+/// | `thread`        | it is ready, or its turn, or closure, is due   | a worker, or the main actor   | a thread         |
 /// | `children`      | a group has executed                           | the last child leaves         | procedures, all  |
 /// | `answer`        | it has asked its group about its errors        | the group's turn answers      | its group        |
-/// | `call`          | its turn blocks, or its body waits, in a call  | the call returns              | procedures       |
+/// | `call`          | its turn, body, or a handler waits in a call   | the call returns              | procedures       |
 /// | `pendingEvent`  | an observer keeps an event                     | it releases the event         | user code        |
 /// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
 /// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
@@ -54,7 +54,7 @@ enum Wait: Sendable {
   /// Its queue, or its group, is suspended.
   case suspension
   /// All slots are taken: one of these has to finish.
-  case slot(SlotOwner, limit: Int, [Procedure])
+  case slot(SlotOwner, limit: Int, SharedHolders)
   /// Some of the holders of each category have to finish.
   case exclusion([ExclusionObstacle])
   /// No thread has come for that errand.
@@ -80,6 +80,8 @@ enum Wait: Sendable {
     case turn
     /// The task of its body is ready to continue.
     case step
+    /// Its body is to begin on the main actor.
+    case mainActor
   }
 
   /// The list whose slots are all taken.
@@ -87,6 +89,53 @@ enum Wait: Sendable {
     case queue(QueueSupervisor)
     case group(Procedure)
   }
+}
+
+/// Holders of the slots of a list, or of the places of a category, for which many may wait. They share it.
+final class SharedHolders: Sendable {
+  let procedures: [Procedure]
+
+  init(_ procedures: [Procedure]) { self.procedures = procedures }
+}
+
+/// One reading of the waits of many procedures: they share what they wait for, so that thousands that wait for thousands
+/// cost their sum.
+struct WaitReading: Sendable {
+  /// What is to be released after the locks: the procedures that were visited, and holders that were replaced.
+  fileprivate var seen: [Procedure] = []
+  private var replaced: [SharedHolders] = []
+  /// The holders of the slots of lists. A list is kept, so that its address remains its own.
+  private var slots: [ObjectIdentifier: (list: ProcedureList, limit: Int, SharedHolders)] = [:]
+  private var levels: [ObjectIdentifier: (level: ExclusionLevel, version: UInt64, SharedHolders)] =
+    [:]
+
+  /// The holders of all slots of a list. Called under its lock, where there are so many at least.
+  ///
+  /// Those that were read before may have left since, and others have come. In a wait that never ends all remain.
+  fileprivate mutating func holders(
+    of list: ProcedureList, limit: Int, _ read: () -> [Procedure]
+  ) -> SharedHolders {
+    if let (_, known, holders) = slots[ObjectIdentifier(list)], known == limit { return holders }
+    let holders = SharedHolders(read())
+    let before = slots.updateValue((list, limit, holders), forKey: ObjectIdentifier(list))
+    if let before { replaced.append(before.2) }
+    return holders
+  }
+
+  /// The holders at a level, in the order in which they first asked. Called under the lock of the table.
+  mutating func holders(at level: ExclusionLevel) -> SharedHolders {
+    let id = ObjectIdentifier(level)
+    // How many of them have to leave is known of the present ones.
+    if let (_, version, holders) = levels[id], version == level.holdersVersion { return holders }
+    let requests = level.holders.map(\.request).sorted { $0.age < $1.age }
+    let holders = SharedHolders(requests.map(\.procedure))
+    let before = levels.updateValue((level, level.holdersVersion, holders), forKey: id)
+    if let before { replaced.append(before.2) }
+    return holders
+  }
+
+  /// Called with no lock held.
+  fileprivate mutating func release() { (seen, replaced) = ([], []) }
 }
 
 // MARK: Finding out
@@ -97,24 +146,31 @@ extension Procedure {
   package final var isInTurn: Bool { peek { $0.life.isInTurn } }
 
   /// Its present wait. O(dependencies) or O(children); O(count) for a barrier.
-  final var wait: Wait { numberedWait().wait }
+  final var wait: Wait {
+    var reading = WaitReading()
+    return numberedWait(in: &reading).wait
+  }
 
   /// Its present wait, and a number that changes with each change of the wait.
   ///
-  /// - Parameter asksList: false leaves out the wait in its list, its children, and the procedures
-  ///   of a call. The cost is then O(dependencies).
-  final func numberedWait(inList asksList: Bool = true) -> (wait: Wait, number: UInt64) {
-    // The procedures visited under the lock, which are released after it.
-    var seen: [Procedure] = []
-    var (wait, number, ownToken, asked) = peek { core in
+  /// - Parameters:
+  ///   - asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
+  ///     O(dependencies).
+  ///   - reading: that of the waits of others, too.
+  final func numberedWait(
+    inList asksList: Bool = true, in reading: inout WaitReading
+  ) -> (wait: Wait, number: UInt64) {
+    var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
-        core.wait(of: self, inList: asksList, seeing: &seen), core.life.waitNumber,
-        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil
+        core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
+        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil,
+        core.life.state == .executing && !core.life.isToldToFinish
       )
     }
-    // 1. Children wait for their group's own wait, if that is more than time.
+    defer { reading.release() }
+    // 1. Its children wait for the group's own wait, if that is more than time.
     while case .groupSlot(let group) = wait {
-      wait = group.peek { $0.list?.wait(of: group) ?? .nothing }
+      wait = group.peek { $0.list?.wait(of: group, in: &reading) ?? .nothing }
     }
     // 2. Only the group knows whether it has something to announce. Otherwise the last dependency
     //    has been settled, and is about to be counted off.
@@ -129,14 +185,18 @@ extension Procedure {
     if case .finish = wait {
       if isStepDue {
         wait = .thread(.step)
+      } else if awaitsMainActor {
+        wait = .thread(.mainActor)
       } else if let call = bodyTask?.waitingCall(endedBy: ownToken) {
         wait = .call(call, [])
       } else if self is any EndsByItself {
         wait = .nothing
       }
     }
-    // 5. A call brings its number and its procedures.
-    if case .call(let call, _) = wait {
+    // 5. The number and the procedures of a call. A body may run beside a handler.
+    if case .call(var call, _) = wait {
+      if call.isInHandler, mayFinish, bodyTask != nil { call = call.besideUserCode(of: self) }
+      wait = .call(call, [])
       number = call.serial
       if asksList { wait = .call(call, call.awaited(by: self)) }
     }
@@ -158,17 +218,18 @@ extension Life {
 extension ProcedureCore {
   /// The wait, as far as this lock and the lock of the list show it.
   fileprivate func wait(
-    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+    of procedure: Procedure, inList asksList: Bool, in reading: inout WaitReading
   ) -> Wait {
     // 1. User code in a blocking call waits in that call; other user code is no wait.
     if let call = blockedCall { return .call(call, []) }
+    if let call = callOfHandler(for: procedure) { return .call(call, []) }
     if life.isTurnDue { return .thread(.turn) }
     if let wait = waitOfHeldTurn { return wait }
     // 2. The turn is free. Between mark and delivery a cancel passes through a tree.
     if life.cancel.isDue { return .nothing }
     switch life.state {
     case .initialized: return .notEnqueued
-    case .pending: return waitWhilePending(of: procedure, inList: asksList, seeing: &seen)
+    case .pending: return waitWhilePending(of: procedure, inList: asksList, in: &reading)
     case .executing where life.isSettling:
       return asksList ? waitForChildren(of: procedure) : .nothing
     case .executing where !life.isToldToFinish: return .finish
@@ -178,6 +239,14 @@ extension ProcedureCore {
 
   fileprivate var blockedCall: WaitingCall? {
     attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
+  }
+
+  /// The call in which a handler is blocked that is called for its cancel: that is delivered when the handler has returned.
+  private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
+    guard let call = attachments.existing(BlockedTurn.self)?.callOfHandler, call.isWaiting else {
+      return nil
+    }
+    return life.turn.isHeld && !life.isTurnDue ? call.besideUserCode(of: procedure) : call
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
@@ -198,7 +267,7 @@ extension ProcedureCore {
   }
 
   private func waitWhilePending(
-    of procedure: Procedure, inList asksList: Bool, seeing seen: inout [Procedure]
+    of procedure: Procedure, inList asksList: Bool, in reading: inout WaitReading
   ) -> Wait {
     if life.isCancelled {
       // A group that was cancelled before it started ends after its children, like any other.
@@ -212,7 +281,7 @@ extension ProcedureCore {
       if let name = requirements?.conditions?.currentName, !prerequisites.isEmpty {
         return .prerequisites(of: name, prerequisites)
       }
-      return asksList ? waitForPlace(seeing: &seen) : .nothing
+      return asksList ? waitForPlace(seeing: &reading.seen) : .nothing
     }
     if life.isEvaluating {
       guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
@@ -224,7 +293,7 @@ extension ProcedureCore {
       }
       return .condition(name, serial: serial)
     }
-    return asksList ? list?.wait(of: procedure) ?? .nothing : .nothing
+    return asksList ? list?.wait(of: procedure, in: &reading) ?? .nothing : .nothing
   }
 
   /// Its wait if no dependency is missing: a barrier of its queue, or its group, holds it back.
@@ -241,17 +310,18 @@ extension ProcedureCore {
 }
 
 extension ProcedureList {
-  /// The wait in this list of a member that has no dependency left. Called under the member's lock.
-  fileprivate func wait(of procedure: Procedure) -> Wait {
+  /// The wait in this list of a member that has no dependency left. Called under that member's lock.
+  fileprivate func wait(of procedure: Procedure, in reading: inout WaitReading) -> Wait {
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
-    return locked { $0.machine.wait(of: procedure, in: group, owner) }
+    return locked { $0.machine.wait(of: procedure, of: self, in: group, owner, &reading) }
   }
 }
 
 extension ListMachine {
   fileprivate func wait(
-    of procedure: Procedure, in group: Procedure?, _ owner: Wait.SlotOwner
+    of procedure: Procedure, of list: ProcedureList, in group: Procedure?,
+    _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
     let line = procedure.membership.line
     // A member of an incomplete batch is being added at this moment; a resting group waits for
@@ -263,12 +333,15 @@ extension ListMachine {
     if isResting { return group.map(Wait.groupSlot) ?? .nothing }
     if isSuspended { return .suspension }
     if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
-      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request) }
+      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request, in: &reading) }
       return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     }
     guard line != .evaluable, slotsInUse >= limit else { return .thread(.start) }
-    var holders: [Procedure] = []
-    lines.forEachWithSlot { holders.append($0.procedure) }
+    let holders = reading.holders(of: list, limit: limit) {
+      var holders: [Procedure] = []
+      lines.forEachWithSlot { holders.append($0.procedure) }
+      return holders
+    }
     return .slot(owner, limit: limit, holders)
   }
 }
@@ -276,15 +349,40 @@ extension ListMachine {
 // MARK: Questions
 
 extension Wait {
-  /// The parts of the wait, all of which have to be satisfied: each by `count` of its procedures.
-  var parts: [(others: [Procedure], count: Int)] {
+  /// A part of a wait: so many of the others have to finish.
+  struct Part: Sendable {
+    let others: [Procedure]
+    let count: Int
+    /// The others, if other procedures wait for them, too.
+    let shared: SharedHolders?
+
+    init(_ others: [Procedure], _ count: Int) {
+      (self.others, self.count, shared) = (others, count, nil)
+    }
+
+    init(_ shared: SharedHolders, _ count: Int) {
+      (others, self.count, self.shared) = (shared.procedures, count, shared)
+    }
+  }
+
+  /// The parts of the wait, all of which have to be satisfied.
+  var parts: [Part] {
     switch self {
     case .exclusion(let obstacles):
       // Time ends the wait for a rate.
-      obstacles.contains { $0.time != nil } ? [] : obstacles.map { ($0.procedures, $0.count) }
-    case .slot(_, _, let others): [(others, 1)]
-    case .call(let call, let others): call.isEndedByToken ? [] : [(others, call.count)]
-    default: [(awaited, .max)]
+      obstacles.contains { $0.time != nil } ? [] : obstacles.map { Part($0.holders, $0.count) }
+    case .slot(_, _, let holders): [Part(holders, 1)]
+    case .call(let call, let others): call.isProvable ? [Part(others, call.count)] : []
+    default: [Part(awaited, .max)]
+    }
+  }
+
+  /// Those that it waits for, if they are the holders of one thing, for which others may wait, too.
+  var onlyHolders: SharedHolders? {
+    switch self {
+    case .slot(_, _, let holders): holders
+    case .exclusion(let obstacles) where obstacles.count == 1: obstacles[0].holders
+    default: nil
     }
   }
 
@@ -315,8 +413,9 @@ extension Wait {
       .finish:
       []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
-      .slot(_, _, let others), .children(let others), .call(_, let others):
+      .children(let others), .call(_, let others):
       others
+    case .slot(_, _, let holders): holders.procedures
     case .exclusion(let obstacles): obstacles.flatMap(\.procedures)
     case .groupStart(let group), .groupSlot(let group), .answer(let group),
       .announcement(let group):
@@ -343,6 +442,16 @@ extension Wait {
       self.init(kind, address | UInt64(number))
     }
 
+    /// It waits for a thread.
+    ///
+    /// - Parameter head: the first of its list that a thread would take: with another one, a thread has come, and the wait
+    ///   is another.
+    static func thread(_ errand: Errand, behind head: Member?) -> Self {
+      let number = UInt64(errand.rawValue)
+      guard let head else { return Identity(.thread, number) }
+      return Identity(.thread, UInt64(UInt(bitPattern: head.id)) | number)
+    }
+
     /// It was cancelled, and has to finish.
     static let end = Identity(.end)
     /// Its author has to finish it.
@@ -362,9 +471,10 @@ extension Wait {
     case .condition(_, let serial): Identity(.condition, serial)
     case .dependencies(let others), .prerequisites(_, let others):
       others.first(where: \.isOnNoQueue).map { Identity(.missing, of: $0) }
-    case .thread(let errand): Identity(.thread, UInt64(errand.rawValue))
     case .finish: .finish
     case .call(let call, _): Identity(.call, call.serial)
+    // Of a list the look knows more.
+    case .thread(let errand): .thread(errand, behind: nil)
     case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
       .groupSlot, .announcement, .answer, .children:
       nil
@@ -379,13 +489,13 @@ extension Wait {
   var summary: String? {
     switch self {
     case .nothing: nil
-    case .call(let call, let others) where others.isEmpty:
-      "it waits in \(call.words)"
     case .call(let call, let others):
-      "it waits in \(call.name) for \(others.namesForPeople)"
+      (call.isInHandler ? "a handler of its cancel" : "it") + " waits in "
+        + (others.isEmpty ? call.words : "\(call.name) for \(others.namesForPeople)")
     case .thread(.start): "it is ready, and waits for a thread"
     case .thread(.turn): "its next turn waits for a thread"
     case .thread(.step): "its body is to go on, and waits for a thread"
+    case .thread(.mainActor): "its body is to begin, and waits for the main actor"
     case .notEnqueued: "it is on no queue yet"
     case .dependencies(let others): "it waits for \(others.namesForPeople)"
     case .barrier(let others): "a barrier has it wait for \(others.namesForPeople)"
@@ -396,8 +506,8 @@ extension Wait {
     case .condition(let name, _): "condition '\(name)' has not answered"
     case .exclusion(let obstacles):
       "it waits for " + obstacles.map(\.summary).joined(separator: ", ")
-    case .slot(_, let limit, let running):
-      "it waits for one of \(limit) slots, taken by \(running.namesForPeople)"
+    case .slot(_, let limit, let holders):
+      "it waits for one of \(limit) slots, taken by \(holders.procedures.namesForPeople)"
     case .suspension: "its queue or group is suspended"
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .groupSlot(let group): "its group '\(group.name)' has given up its slot"
@@ -414,6 +524,9 @@ extension Wait {
   func predicate(for next: Procedure) -> String {
     let name = "'\(next.name)'"
     switch self {
+    case .call(let call, _) where call.isInHandler:
+      return
+        "is cancelled, and a handler of that waits in \(call.name) of \(call.target.nameForPeople)"
     case .call(let call, _): return "waits in \(call.name) of \(call.target.nameForPeople)"
     case .barrier: return "waits behind a barrier for \(name)"
     case .prerequisites(let condition, _):

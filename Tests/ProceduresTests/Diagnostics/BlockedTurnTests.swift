@@ -132,6 +132,113 @@ import Testing
     #expect(first.outcome == .succeeded)
   }
 
+  @Test(
+    "Q7: a handler of a token that blocks for a dependent of the procedure that is being cancelled returns; both are named",
+    arguments: [0, 1, 2])
+  func handlerOfToken(_ kind: Int) async {
+    let held = ProcedureQueue(name: "held")
+    held.isSuspended = true
+    held.diagnosticsHandler = { [reports] in reports.note($0) }
+    let (pending, dependent) = (make("pending"), make("dependent"))
+    dependent.add(dependency: pending)
+    pending.cancellationToken.onCancel { dependent.blockUntilFinished() }
+    held.add(pending)
+    queue.add(dependent)
+    switch kind {
+    case 0: await onThreadOfItsOwn { pending.cancel() }
+    case 1: await onThreadOfItsOwn { held.cancelAll() }
+    default:
+      let canceller = make("canceller") { _ in pending.cancel() }
+      queue.add(canceller)
+      await canceller.waitUntilFinished()
+      #expect(canceller.outcome == .succeeded)
+    }
+    await queue.waitUntilAllFinished()
+    await pending.waitUntilFinished()
+    #expect(pending.outcome == .cancelled([]))
+    // Either queue may be the one that proves it.
+    let error = dependent.errors.first as? ProcedureError
+    #expect(error?.code == .dependencyCycle)
+    #expect(error?.cycle.sorted() == ["dependent", "pending"])
+    #expect(reports.events.map(\.code) == [.waitCycle])
+    #expect(
+      "\(reports.events)".contains(
+        "'pending' is cancelled, and a handler of that waits in blockUntilFinished() of 'dependent'"
+      ))
+  }
+
+  @Test("Q7: a handler that waits for the end of its own procedure returns, though that executes")
+  func handlerForItself() async {
+    let executing = TracedProcedure("executing", end: .whenTold)
+    executing.cancellationToken.onCancel { executing.blockUntilFinished() }
+    queue.add(executing)
+    #expect(await eventually { executing.isExecuting && !executing.isInTurn })
+    await onThreadOfItsOwn { executing.cancel() }
+    executing.finish()
+    await queue.waitUntilAllFinished()
+    #expect(executing.outcome == .cancelled([]))
+    #expect(reports.events.map(\.code) == [.waitCycle])
+  }
+
+  @Test("Q7: of a tree that is cancelled each procedure waits for a handler that blocks")
+  func handlerInTree() async {
+    let (first, second) = (make("first"), make("second"))
+    let group = GroupProcedure(children: [first, second]).named("group")
+    let dependent = make("dependent")
+    dependent.add(dependency: second)
+    first.cancellationToken.onCancel { dependent.blockUntilFinished() }
+    group.isSuspended = true
+    queue.add(group, dependent)
+    await onThreadOfItsOwn { group.cancel() }
+    await queue.waitUntilAllFinished()
+    expectCycle(
+      ["dependent", "second"], [dependent],
+      saying: "'second' is cancelled, and a handler of that waits in blockUntilFinished()")
+  }
+
+  @Test("Q7: a handler that blocks beside a body that goes on is no cycle, and is reported")
+  func handlerBesideBody() async {
+    let time = TestClock()
+    let queue = ProcedureQueue(name: "queue", clock: time.clock)
+    queue.diagnosticsHandler = { [reports] in reports.note($0) }
+    queue.waitReportDelay = .seconds(2)
+    let (begun, gate) = (Gate(), Gate())
+    let dependent = make("dependent")
+    let body = AsyncProcedure(name: "body") { @Sendable in
+      await withTaskCancellationHandler {
+        begun.open()
+        await gate.wait()
+      } onCancel: {
+        dependent.blockUntilFinished()
+      }
+    }
+    dependent.add(dependency: body)
+    queue.add(body, dependent)
+    await begun.wait()
+    async let cancel: Void = onThreadOfItsOwn { body.cancel() }
+    #expect(await eventually { body.waitingCall != nil })
+    #expect(
+      body.wait.summary == "a handler of its cancel waits in blockUntilFinished() for 'dependent'")
+    #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
+    #expect(
+      await eventually {
+        time.advance(by: .seconds(1))
+        return !reports.events.isEmpty
+      })
+    #expect(reports.events.map(\.code) == [.callAwaited])
+    #expect(
+      reports.events.first.map { "\($0)" }?.hasPrefix(
+        "A handler that is called for the cancel of 'body' has waited in blockUntilFinished() for 'dependent' for "
+      )
+        == true)
+    // Swift resumes no task while a handler of its cancel runs.
+    dependent.cancel()
+    await cancel
+    gate.open()
+    await queue.waitUntilAllFinished()
+    #expect(body.outcome == .cancelled([]) && body.waitingCall == nil)
+  }
+
   @Test("Q7: a wait for what can end is no cycle, however long it lasts, and a snapshot names it")
   func noCycle() async {
     let gate = Gate()

@@ -139,6 +139,77 @@ import Testing
     }
   }
 
+  @Test("Q11: each time that an underlying queue begins nothing is reported, and no other")
+  func stuckAgain() async {
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    let underlying = DispatchQueue(label: "theirs")
+    let queue = ProcedureQueue(underlyingQueue: underlying, clock: time.clock)
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    queue.waitReportDelay = .seconds(2)
+    for name in ["first", "second"] {
+      underlying.suspend()
+      let (oldest, other) = (TracedProcedure(name), TracedProcedure("other"))
+      queue.add(oldest, other)
+      for _ in 0..<10 { time.advance(by: .seconds(1)) }
+      underlying.resume()
+      await queue.waitUntilAllFinished()
+      #expect(oldest.outcome == .succeeded && other.outcome == .succeeded)
+    }
+    #expect(diagnostics.events.map(\.procedureName) == ["first", "second"])
+    #expect(diagnostics.events.allSatisfy { $0.code == .threadAwaited })
+  }
+
+  @Test("Q11: an underlying queue that is busy with a long line is not reported")
+  func busyUnderlyingQueue() async {
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    let underlying = DispatchQueue(label: "theirs")
+    let queue = ProcedureQueue(underlyingQueue: underlying, clock: time.clock)
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    queue.waitReportDelay = .seconds(2)
+    // Each takes a second, and there is one thread.
+    for _ in 0..<20 { queue.add(BlockProcedure { [time] in time.advance(by: .seconds(1)) }) }
+    await queue.waitUntilAllFinished()
+    #expect(diagnostics.events.isEmpty)
+  }
+
+  @Test("X3: a closure that is to begin on the main actor says so, and is reported if it lasts")
+  func mainActorAwaited() async {
+    let queue = ProcedureQueue(clock: time.clock)
+    queue.diagnosticsHandler = { [diagnostics] in diagnostics.note($0) }
+    queue.waitReportDelay = .seconds(2)
+    for isVoid in [true, false] {
+      let (isBlocked, gate) = (Gate(), DispatchSemaphore(value: 0))
+      DispatchQueue.main.async {
+        isBlocked.open()
+        gate.wait()
+      }
+      await isBlocked.wait()
+      let procedure: Procedure =
+        isVoid
+        ? MainActorProcedure(name: "shows") {}
+        : AsyncResultProcedure(name: "shows") { @MainActor in 1 }
+      queue.add(procedure)
+      #expect(await eventually { procedure.isExecuting })
+      #expect(
+        await eventually {
+          queue.snapshot().entries.first?.obstacle
+            == "its body is to begin, and waits for the main actor"
+        })
+      #expect(
+        await eventually {
+          time.advance(by: .seconds(1))
+          return diagnostics.events.count == (isVoid ? 1 : 2)
+        })
+      #expect(
+        diagnostics.events.last.map { "\($0)" }?.hasPrefix(
+          "'shows' has been waiting for the main actor for ") == true)
+      gate.signal()
+      await queue.waitUntilAllFinished()
+      #expect(procedure.outcome == .succeeded)
+    }
+    #expect(diagnostics.events.allSatisfy { $0.code == .threadAwaited })
+  }
+
   @Test("a condition that does not answer is reported, once")
   func unansweredCondition() async {
     let queue = ProcedureQueue(clock: time.clock)

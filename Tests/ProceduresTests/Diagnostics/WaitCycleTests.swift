@@ -348,6 +348,72 @@ import Testing
     #expect(group.outcome == .succeeded && after.outcome == .succeeded)
   }
 
+  @Test(
+    "Q7: a look through many that wait for the holders of slots, or of places, costs their sum",
+    arguments: [true, false])
+  func sharedHolders(_ isSlot: Bool) {
+    let (holderCount, waitingCount) = (100, 1_000)
+    let queue = ProcedureQueue(
+      maxConcurrentProcedureCount: isSlot ? holderCount : .max, scheduler: scheduler)
+    func add(_ procedure: TracedProcedure) {
+      if !isSlot {
+        procedure.add(condition: AtMost(holderCount, of: ExclusionCategory(named: "c", in: domain)))
+      }
+      queue.add(procedure)
+    }
+    let holders = (0..<holderCount).map { TracedProcedure("holder \($0)", end: .whenTold) }
+    for holder in holders { add(holder) }
+    scheduler.run()
+    let waiting = (0..<waitingCount).map { TracedProcedure("waiting \($0)") }
+    for procedure in waiting { add(procedure) }
+    scheduler.run()
+    #expect(waiting.allSatisfy { $0.wait.awaited.count == holderCount })
+    let graph = WaitGraph(from: queue.procedures)
+    #expect(graph.size < 4 * (holderCount + waitingCount))
+    #expect(graph.prove().cycles.isEmpty)
+    #expect(queue.snapshot().entries.last?.waitsFor.count == holderCount)
+    for holder in holders { holder.finish() }
+    scheduler.run()
+    #expect(queue.count == 0)
+  }
+
+  @Test(
+    "Q7: holders of places that all wait for one behind them are a cycle; with one that can end they are none"
+  )
+  func sharedHoldersInCycle() {
+    for hasHealthy in [false, true] {
+      let queue = makeQueue()
+      let places = AtMost(3, of: ExclusionCategory(named: "c", in: domain))
+      let last = make("last")
+      let groups = (0..<3).map { number in
+        // The child needs one that waits for a place.
+        let child =
+          hasHealthy && number == 2
+          ? TracedProcedure("healthy", end: .whenToldOrCancelled)
+          : make("child \(number)", after: last)
+        return GroupProcedure(child).named("group \(number)")
+      }
+      for group in groups { group.add(condition: places) }
+      let waiting = (0..<5).map { make("waiting \($0)") } + [last]
+      for procedure in waiting { procedure.add(condition: places) }
+      queue.add(groups)
+      scheduler.run()
+      queue.add(waiting)
+      scheduler.run()
+      if hasHealthy {
+        #expect(WaitGraph(from: queue.procedures).prove().cycles.isEmpty)
+        #expect(groups.allSatisfy { !$0.isCancelled } && !last.isCancelled)
+        groups[2].children.first?.cancel()
+        scheduler.run()
+        #expect(last.outcome == .succeeded && queue.count == 0)
+      } else {
+        scheduler.run()
+        #expect(last.isCancelled)
+        #expect(waiting.dropLast().allSatisfy { $0.outcome == .succeeded } && queue.count == 0)
+      }
+    }
+  }
+
   @Test("Q7: no procedure waits for ever on Dispatch's threads")
   func onDispatch() async {
     let queue = ProcedureQueue()

@@ -19,7 +19,7 @@ extension StormRound {
 
   private func addSome(_ dice: inout Dice) {
     let usesMain = options.servesMain && dice.oneIn(16)
-    var queue = usesMain ? nil : dice.pick(queues.withLock { $0 })
+    var queue = usesMain ? nil : queues.withLock({ dice.pick($0) })
     let target = queue?.queue
     if target == nil { queue = nil }
     var batch: [(StormNode, Procedure)] = []
@@ -59,7 +59,7 @@ extension StormRound {
   /// Many small ones, from several threads, as fast as it goes, while another one looks at the queue: each may
   /// be the first that a worker has not seen.
   private func addMany(_ dice: inout Dice) {
-    guard let queue = dice.pick(queues.withLock { $0 }), let target = queue.queue else { return }
+    guard let queue = queues.withLock({ dice.pick($0) }), let target = queue.queue else { return }
     // In a suspended one all that have arrived are received by those who look.
     if dice.oneIn(2) { queue.slot.withLock { $0?.isSuspended = true } }
     let adders = 2 + dice.roll(6)
@@ -116,12 +116,12 @@ extension StormRound {
     case 0...3: disturbQueue(&dice)
     case 4: disturbTokens(&dice)
     default:
-      if let node = dice.pick(nodes.withLock { $0 }) { disturb(node, &dice) }
+      if let node = nodes.withLock({ dice.pick($0) }) { disturb(node, &dice) }
     }
   }
 
   private func disturbQueue(_ dice: inout Dice) {
-    guard let queue = dice.pick(queues.withLock { $0 }) else { return }
+    guard let queue = queues.withLock({ dice.pick($0) }) else { return }
     switch dice.roll(24) {
     case 0...5: _ = queue.queue?.count
     case 6...7: _ = queue.queue?.procedures
@@ -154,7 +154,7 @@ extension StormRound {
   }
 
   private func disturbTokens(_ dice: inout Dice) {
-    guard let source = dice.pick(sources.withLock { $0 }) else { return }
+    guard let source = sources.withLock({ dice.pick($0) }) else { return }
     switch dice.roll(4) {
     case 0: source.cancel(.failure(StormError(id: -5)))
     case 1: source.cancel(after: .microseconds(dice.roll(1_000)))

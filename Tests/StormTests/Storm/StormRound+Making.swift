@@ -239,6 +239,14 @@ extension StormRound {
         withExtendedLifetime(tracer) { node.visit() }
       }
     }
+    if options.servesMain, dice.oneIn(40) {
+      // Slow, and so is what waits behind it for the main actor: busy is not stuck.
+      let isSlow = dice.oneIn(4)
+      procedure.addDidCancelBlockObserver { @MainActor [tracer] in
+        withExtendedLifetime(tracer) { node.visit() }
+        if isSlow { Thread.sleep(forTimeInterval: 0.012) }
+      }
+    }
     if dice.oneIn(16) {
       node.mayBeCancelled.set()
       procedure.timeout(after: .microseconds(dice.roll(2_000)))
@@ -287,7 +295,7 @@ extension StormRound {
   private func follow(_ node: StormNode, _ procedure: Procedure, _ dice: inout Dice) {
     node.mayBeCancelled.set()
     let source: CancellationTokenSource
-    if let known = dice.pick(sources.withLock { $0 }), dice.oneIn(2) {
+    if let known = sources.withLock({ dice.pick($0) }), dice.oneIn(2) {
       source =
         dice.oneIn(3) ? CancellationTokenSource(linkedTo: known.token) : known
     } else {

@@ -21,6 +21,8 @@ final class ExclusionLevel: @unchecked Sendable {
   /// Only at the level of a rate.
   @safe @exclusivity(unchecked) private(set) var startTimes: StartTimes?
   @safe @exclusivity(unchecked) private(set) var holders: [Holder] = []
+  /// Changes with each change of the holders.
+  @safe @exclusivity(unchecked) private(set) var holdersVersion: UInt64 = 0
   /// The number of places that the holders have together.
   @safe @exclusivity(unchecked) private var takenByHolders = 0
   /// The counts that the holders have named, in ascending order, each with the number of its
@@ -124,6 +126,7 @@ final class ExclusionLevel: @unchecked Sendable {
       let start = startTimes.note(places(of: request.limits[index]))
       return ExclusionRequest.Holding(level: self, place: 0, start: start)
     }
+    holdersVersion &+= 1
     holders.append(Holder(request: request, index: index))
     takenByHolders += places(of: request.limits[index])
     let count = request.limits[index].count
@@ -149,6 +152,7 @@ final class ExclusionLevel: @unchecked Sendable {
       stopBecauseOfInconsistency(
         "Internal inconsistency: '\(category)' is released by another holder")
     }
+    holdersVersion &+= 1
     takenByHolders -= places(of: request.limits[index])
     let last = holders.removeLast()
     if holding.place < holders.count {

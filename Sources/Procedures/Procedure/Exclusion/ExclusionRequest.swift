@@ -115,11 +115,13 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
 struct ExclusionObstacle: Sendable {
   let limit: ExclusionLimit
   /// The holders, in the order of their first requests. Empty for a rate, where time makes room.
-  let procedures: [Procedure]
+  let holders: SharedHolders
   /// When a rate may have room.
   var time: StartTimes.NextStart?
   /// How many of the holders have to finish.
   let count: Int
+
+  var procedures: [Procedure] { holders.procedures }
 }
 
 /// The categories of one procedure, and its request for them. Guarded by its lock.

@@ -162,7 +162,9 @@ struct ExclusionTable: Sendable {
   }
 
   /// The obstacles of a request, category by category.
-  func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
+  func obstacles(
+    to request: ExclusionRequest, in reading: inout WaitReading
+  ) -> [ExclusionObstacle] {
     guard case .waiting = request.status else { return [] }
     return request.limits.indices.compactMap { index in
       guard let level = level(of: request, index), level.keepsOut(request, index) else {
@@ -170,13 +172,13 @@ struct ExclusionTable: Sendable {
       }
       if level.startTimes != nil {
         return ExclusionObstacle(
-          limit: request.limits[index], procedures: [], time: level.startTimes?.nextStart, count: 0)
+          limit: request.limits[index], holders: SharedHolders([]),
+          time: level.startTimes?.nextStart, count: 0)
       }
       let count = level.countInTheWay(of: request, index)
       guard count > 0 else { return nil }
-      let holders = level.holders.map(\.request).sorted { $0.age < $1.age }
       return ExclusionObstacle(
-        limit: request.limits[index], procedures: holders.map(\.procedure), count: count)
+        limit: request.limits[index], holders: reading.holders(at: level), count: count)
     }
   }
 

@@ -186,7 +186,10 @@ struct MemberLines: Sendable {
     }
   }
 
-  /// Whether a ready member gets a free slot before an excluded one.
+  /// The first that would be taken, if there were threads and slots enough.
+  var first: Member? { granted.first ?? evaluable.first ?? firstReady }
+
+  /// Whether a ready member is to be given a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     let line = StandingLine.returned(member.membership.urgency.priority)
     if readyBuckets >= line.readyBit << 1 { return true }

@@ -99,6 +99,12 @@ extension ProcedureCore {
   func noteObserverAwaited(at place: ObserverPlace) {
     if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
+
+  /// Its closure is to begin on the main actor.
+  func noteBodyAwaited() { record?.note { $0.bodyAwaitedSince = $1 } }
+
+  /// The main actor has begun it.
+  func noteBodyBegun() { record?.note { $0.endWaitForBody(at: $1) } }
 }
 
 extension Procedure {
@@ -112,21 +118,6 @@ extension Procedure {
   final func noteObserverCalled(at place: ObserverPlace) {
     guard case .mainActor = place else { return }
     withCore { core in core.record?.note { $0.observe(.observer, at: $1) } }
-  }
-
-  /// Its closure will begin on the main actor.
-  ///
-  /// - Returns: whether it is recorded, so that the caller must note the beginning, too.
-  final func noteBodyAwaited() -> Bool {
-    withCore { core in
-      core.record?.note { $0.bodyAwaitedSince = $1 }
-      return core.record != nil
-    }
-  }
-
-  /// The main actor has begun the closure.
-  final func noteBodyBegun() {
-    withCore { core in core.record?.note { $0.endWaitForBody(at: $1) } }
   }
 
   /// Records the steps of its task, which has not begun. A closure on the main actor takes none.

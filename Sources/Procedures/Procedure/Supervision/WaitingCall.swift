@@ -81,7 +81,11 @@ struct WaitingCall: BodyWait {
   let serial: UInt64
   /// Whether a token of another owner may end the call: then it is no wait for procedures.
   private(set) var isEndedByToken = false
-  /// Whether the caller still stands in the line of waiters.
+  /// Whether a handler blocks in it that is called for the cancel of the procedure, which is delivered afterwards.
+  private(set) var isInHandler = false
+  /// Whether code of the procedure's may run beside the handler: then it is no wait for procedures.
+  private(set) var isBesideUserCode = false
+  /// Whether the line in which the caller stands has it still.
   private var isInLine: @Sendable () -> Bool
   /// Makes the call return when it is in a cycle, which no member of the cycle would do.
   private var giveUp: (@Sendable (ProcedureError) -> Void)?
@@ -107,6 +111,9 @@ struct WaitingCall: BodyWait {
     if case .next = target { "\(name) of \(target.nameForPeople)" } else { name }
   }
 
+  /// Whether the call can only return if the procedures finish.
+  var isProvable: Bool { !isEndedByToken && !isBesideUserCode }
+
   var isForUnknown: Bool { if case .unknown = target { true } else { false } }
 
   /// How many of the procedures have to finish.
@@ -125,8 +132,8 @@ struct WaitingCall: BodyWait {
     switch target {
     case .unknown: return true
     case .procedure, .all, .room, .some:
-      // Without the token the search for cycles would find it.
-      return isEndedByToken && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
+      // Otherwise it is the search for cycles that finds it.
+      return !isProvable && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
     case .next(let procedure):
       // Its own events are awaited until its cancel. A procedure that never starts has a report of
       // its own.
@@ -158,6 +165,20 @@ struct WaitingCall: BodyWait {
   fileprivate func endedByToken() -> Self {
     var call = self
     call.isEndedByToken = true
+    return call
+  }
+
+  fileprivate func inHandler() -> Self {
+    var call = self
+    call.isInHandler = true
+    return call
+  }
+
+  /// Code of `procedure` may run beside the handler, and may end any wait but that for the end of `procedure`.
+  func besideUserCode(of procedure: Procedure) -> Self {
+    if case .procedure(let target) = target, target === procedure { return self }
+    var call = self
+    call.isBesideUserCode = true
     return call
   }
 
@@ -244,13 +265,15 @@ extension WaitingCall {
   /// - Returns: an error if it would never have returned. The semaphore may be signalled later.
   func blockAsWait(on semaphore: DispatchSemaphore) -> ProcedureError? {
     let (procedure, body) = (TurnNote.procedure, BodyTask.current)
-    guard procedure != nil || body != nil else {
+    guard procedure != nil || body != nil || UndeliveredCancels.exist else {
       semaphore.wait()
       return nil
     }
     if semaphore.wait(timeout: .now() + Self.patience) == .success { return nil }
     let thread = BlockedThread(semaphore)
     let call = blocking(thread)
+    let cancelled = Procedure.beginWaiting(forHandlerIn: call.inHandler())
+    defer { for procedure in cancelled { procedure.endWaitingForHandler(in: call) } }
     if let procedure { return procedure.block(thread, in: call) }
     let scope = body.beginWaiting(in: call)
     defer { scope?.end() }
@@ -258,9 +281,18 @@ extension WaitingCall {
   }
 }
 
-/// The blocking call that a procedure's turn is in.
+/// The blocking call that a procedure's turn is in, and the one that its cancel waits for.
 final class BlockedTurn: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate(set) var call: WaitingCall?
+  @safe @exclusivity(unchecked) fileprivate(set) var callOfHandler: WaitingCall?
+}
+
+extension ProcedureList {
+  /// A thread of a member is blocked: that may close a cycle, and what it waits for may have no thread.
+  fileprivate func noteBlocked() {
+    context.supervisor.noteStuck(self)
+    context.supervisor.noteWait(in: self)
+  }
 }
 
 extension Procedure {
@@ -270,11 +302,7 @@ extension Procedure {
       core.attachments.with(BlockedTurn.self) { $0.call = call }
       return core.list
     }
-    if let list {
-      list.context.supervisor.noteStuck(list)
-      // The awaited procedure may have no thread.
-      list.context.supervisor.noteWait(in: list)
-    }
+    list?.noteBlocked()
     let error = thread.wait()
     let released = withCore { core in
       core.attachments.with(BlockedTurn.self) { $0.call.take() }
@@ -283,9 +311,42 @@ extension Procedure {
     return error
   }
 
-  /// The call in which its turn has been blocked for a while, or its body waits.
+  /// The calling thread is about to block in `call`, in a handler. Those whose cancels it delivers afterwards wait for it.
+  ///
+  /// - Returns: these.
+  fileprivate static func beginWaiting(forHandlerIn call: WaitingCall) -> [Procedure] {
+    guard UndeliveredCancels.exist else { return [] }
+    let waiting = UndeliveredCancels.followers.compactMap { entry -> Procedure? in
+      guard let procedure = entry.follower as? Procedure else { return nil }
+      let isWaiting = procedure.withCore { core in
+        guard entry.isDelivered || core.life.cancel == .marked else { return false }
+        return core.attachments.with(BlockedTurn.self) { turn in
+          // The handler of one cancel may have begun another: the innermost call returns first.
+          turn.callOfHandler = call
+          return true
+        }
+      }
+      return isWaiting ? procedure : nil
+    }
+    for procedure in waiting { procedure.peek { $0.list }?.noteBlocked() }
+    call.target.noteWait()
+    return waiting
+  }
+
+  fileprivate final func endWaitingForHandler(in call: WaitingCall) {
+    let released = withCore { core in
+      core.attachments.with(BlockedTurn.self) { turn -> WaitingCall? in
+        turn.callOfHandler?.serial == call.serial ? turn.callOfHandler.take() : nil
+      }
+    }
+    _ = released
+  }
+
+  /// The call that its turn has been blocked in for a while, or its body waits in.
   final var waitingCall: WaitingCall? {
-    if case .call(let call, _) = numberedWait(inList: false).wait { call } else { nil }
+    var reading = WaitReading()
+    let wait = numberedWait(inList: false, in: &reading).wait
+    return if case .call(let call, _) = wait { call } else { nil }
   }
 }
 

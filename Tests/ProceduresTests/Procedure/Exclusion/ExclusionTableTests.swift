@@ -406,3 +406,10 @@ import Testing
     }
   }
 }
+
+extension ExclusionTable {
+  fileprivate func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
+    var reading = WaitReading()
+    return obstacles(to: request, in: &reading)
+  }
+}
