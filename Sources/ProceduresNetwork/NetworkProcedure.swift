@@ -95,7 +95,7 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
 /// The waits and the time that are left. Touched only in turns of the procedure that it belongs to, one at a
 /// time, and in the first event of an attempt, after which the next such turn comes.
 private final class Budget: @unchecked Sendable {
-  private var intervals: WaitIterator
+  private var intervals: WaitStrategy.Iterator
   private let deadline: Duration?
   /// Of a deadline that counts everything.
   private var end: (clock: TimerClock, instant: ContinuousClock.Instant)?

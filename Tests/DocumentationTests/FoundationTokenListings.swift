@@ -34,7 +34,7 @@ struct FoundationTokenListings {
       guard status(after: backup.cancellationToken) == 130 else { exit(2) }
       @Sendable func serve(until token: CancellationToken) async {
         kill(getpid(), SIGINT)
-        _ = await token.cancelled
+        await token.waitUntilCancelled()
       }
       // listing: token-signals-scope
       await withCancellationToken(signals: .interrupt) { token in

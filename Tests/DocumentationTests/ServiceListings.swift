@@ -171,7 +171,7 @@
       onGracefulShutdown handler: @escaping @Sendable () -> Void
     ) async rethrows -> Value {
       let registration = shutdown.onCancel { handler() }
-      defer { registration.unregister() }
+      defer { registration.remove() }
       return try await operation()
     }
 

@@ -115,7 +115,7 @@ struct TimelineListings {
       // end
       let isPrinted = CancellationToken.signals(.quit)
       kill(getpid(), SIGQUIT)
-      #expect(await isPrinted.cancelled)
+      #expect(await isPrinted.waitUntilCancelled())
       while output.events.isEmpty { await Task.yield() }
       #expect(output.events[0].contains("2 not finished"))
       #expect(output.events[0].contains("waits: dependency, for 'lost'"), "\(output.events)")

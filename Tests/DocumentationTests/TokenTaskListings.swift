@@ -164,7 +164,7 @@ struct TokenTaskListings {
     let token = source.token
     source.cancel()
     // listing: token-await
-    if await token.cancelled { print("cancelled") } else { print("never will be") }
+    if await token.waitUntilCancelled() { print("cancelled") } else { print("never will be") }
     // end
   }
 

@@ -29,7 +29,7 @@
         let removals = PlainCounter()
         let registration = source.token.onCancel { calls.value += 1 }
         let unregister: @Sendable () -> Void = {
-          if registration.unregister() { removals.value += 1 }
+          if registration.remove() { removals.value += 1 }
         }
         return .init(threads: [{ source.cancel() }, unregister, unregister]) {
           try require(
@@ -49,7 +49,7 @@
           source.token.onCancel { calls[index].value += 1 }
         }
         let threads = (0..<2).map { index in
-          { @Sendable in if registrations[index].unregister() { removals[index].value += 1 } }
+          { @Sendable in if registrations[index].remove() { removals[index].value += 1 } }
         }
         return .init(
           threads: threads + [
@@ -72,7 +72,7 @@
         let (calls, removals) = (PlainCounter(), PlainCounter())
         let registrations = PlainLog<CancellationRegistration>()
         let unregister: @Sendable () -> Void = {
-          if registrations.events[0].unregister() { removals.value += 1 }
+          if registrations.events[0].remove() { removals.value += 1 }
         }
         source.token.onCancel(unregister)
         registrations.events = [source.token.onCancel { calls.value += 1 }]

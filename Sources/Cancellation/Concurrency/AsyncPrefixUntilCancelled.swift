@@ -123,7 +123,7 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     } onCancel: {
       task.cancel()
     }
-    registration.unregister()
+    registration.remove()
     return outcome?.value
   }
 }

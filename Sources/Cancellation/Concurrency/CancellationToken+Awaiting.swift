@@ -1,29 +1,29 @@
 internal import ProcedurePrimitives
 
 extension CancellationToken {
-  /// Waits until the token is settled: true if it was cancelled.
+  /// Waits until the token has completed.
   ///
-  /// False if it will never be cancelled, and also if the awaiting task was cancelled first: then
-  /// the wait ends at once, leaves the token, and the token is untouched. Does not suspend on a
-  /// settled token. Any number of tasks may wait.
+  /// It does not suspend on a completed token. Any number of tasks may wait. If the awaiting task is cancelled first, the
+  /// wait ends at once, leaves the token, and the token is untouched.
   ///
   /// ```swift
-  /// async let isCancelled = token.cancelled
+  /// if await token.waitUntilCancelled() { print("cancelled") } else { print("never will be") }
   /// ```
-  public var cancelled: Bool {
-    get async {
-      guard let state, !state.isSettled else { return isCancelled }
-      let waiter = CancellationWaiter()
-      let call = BodyTask.current.begin(TokenWait(state))
-      defer { call?.end() }
-      return await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          waiter.begin(continuation)
-          waiter.note(state.registration(of: .complete { waiter.end($0) }))
-        }
-      } onCancel: {
-        waiter.end(false)
+  ///
+  /// - Returns: true if the token was cancelled; false if it will never be, or if the awaiting task was cancelled first.
+  @discardableResult
+  public func waitUntilCancelled() async -> Bool {
+    guard let state, !state.isSettled else { return isCancelled }
+    let waiter = CancellationWaiter()
+    let call = BodyTask.current.begin(TokenWait(state))
+    defer { call?.end() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        waiter.begin(continuation)
+        waiter.note(state.registration(of: .complete { waiter.end($0) }))
       }
+    } onCancel: {
+      waiter.end(false)
     }
   }
 }
@@ -33,9 +33,9 @@ extension CancellationToken {
   package var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
 }
 
-/// The wait for a token, in the body of a procedure: nobody knows who will end it.
+/// The wait for a token, in the body of a procedure. Its end is unknown to the framework.
 private struct TokenWait: BodyWait {
-  let name = "cancelled of a token"
+  let name = "waitUntilCancelled() of a token"
   let serial = BodyTask.nextSerial()
   private let state: CancellationState
 
@@ -73,7 +73,7 @@ private final class CancellationWaiter: Sendable {
       state = .waiting(continuation, registration)
       return true
     }
-    if !isWaiting { registration.unregister() }
+    if !isWaiting { registration.remove() }
   }
 
   func end(_ value: Bool) {
@@ -90,7 +90,7 @@ private final class CancellationWaiter: Sendable {
       }
     }
     guard let (continuation, registration) = waiting else { return }
-    registration?.unregister()
+    registration?.remove()
     continuation.resume(returning: value)
   }
 }

@@ -84,7 +84,7 @@ final class TokenPlace: TaskPlace, @unchecked Sendable {
   }
 
   override func taskHasEnded() {
-    registration?.unregister()
+    registration?.remove()
     BodyTask.endStandingIn()
   }
 }

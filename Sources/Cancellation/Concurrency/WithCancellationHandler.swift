@@ -31,10 +31,10 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
   }
   do throws(Failure) {
     let result = try await operation()
-    if !registration.unregister() { await scope.waitForHandler() }
+    if !registration.remove() { await scope.waitForHandler() }
     return result
   } catch {
-    if !registration.unregister() { await scope.waitForHandler() }
+    if !registration.remove() { await scope.waitForHandler() }
     throw error
   }
 }
@@ -70,7 +70,7 @@ public func withBlockingCancellationHandler<Result, Failure: Error>(
     hasEnded.signal()
   }
   // Not taken back: it has run on this thread, or runs on another one, or has run there.
-  defer { if !registration.unregister() { hasEnded.wait() } }
+  defer { if !registration.remove() { hasEnded.wait() } }
   return try operation()
 }
 

@@ -52,7 +52,7 @@ extension CancellationTokenType {
     cancellationToken.onCancel(on: nil, handler)
   }
 
-  /// Calls `handler` once when it is settled: `CancellationToken.onComplete`.
+  /// Calls `handler` once when it has completed: `CancellationToken.onComplete`.
   @discardableResult @_disfavoredOverload
   public func onComplete(
     _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void

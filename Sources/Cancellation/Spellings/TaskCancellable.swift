@@ -31,8 +31,10 @@ public protocol TaskStoring: AnyObject {
   var taskStore: TaskStore<AnyTaskID> { get }
 }
 
-/// The name of a task, for code that keeps its tasks in a dictionary.
-public typealias TaskID = AnyHashable
+extension TaskCancellable {
+  /// The name of a task, for a type that keeps its tasks in a dictionary.
+  public typealias TaskID = AnyHashable
+}
 
 /// An id of tasks.
 public protocol TaskIDProtocol: Hashable, Sendable {}

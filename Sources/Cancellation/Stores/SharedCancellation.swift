@@ -119,7 +119,7 @@ private final class Members: Sendable {
       content.members[key.place].registration = registration
       return true
     }
-    if !isKept { registration.unregister() }
+    if !isKept { registration.remove() }
     return true
   }
 
@@ -142,7 +142,7 @@ private final class Members: Sendable {
       return content.end(isCancelled: false)
     }
     guard let left else { return }
-    for member in left { member.registration?.unregister() }
+    for member in left { member.registration?.remove() }
     source.complete()
   }
 }

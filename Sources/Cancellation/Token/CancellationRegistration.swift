@@ -24,7 +24,7 @@ public struct CancellationRegistration: Sendable {
   /// - Returns: true if the handler has not run and never will; its captures are released before
   ///   this returns. False if it ran, is running, or was gone.
   @discardableResult @inlinable
-  public func unregister() -> Bool {
+  public func remove() -> Bool {
     guard let key else { return false }
     return state?.unregister(key) == true
   }

@@ -2,7 +2,7 @@ extension CancellationToken {
   /// A token that is cancelled as soon as any of `tokens` is; also written `a || b`.
   ///
   /// It completes *not cancelled* only when all of them have. Its reason comes from the token that
-  /// was cancelled first. Tokens that are already settled decide at once and are not registered on;
+  /// was cancelled first. Tokens that have already completed decide at once and are not registered on;
   /// when a single token is left to decide, that token itself is returned and nothing is allocated.
   /// Without tokens it is `never`.
   ///
@@ -10,7 +10,7 @@ extension CancellationToken {
   /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))
   /// ```
   ///
-  /// The result leaves its operands by itself, when it is settled or released.
+  /// The result leaves its operands by itself, when it has completed or is released.
   public static func any(of tokens: CancellationToken...) -> Self {
     any(of: tokens)
   }
@@ -34,7 +34,7 @@ extension CancellationToken {
   ///
   /// For work that several share: it stops when the last of them has left. It completes *not
   /// cancelled* as soon as one of them does. Its reason comes from the token that was cancelled
-  /// last. Settled tokens decide at once, as with `any(of:)`. Without tokens it is `cancelled`.
+  /// last. Completed tokens decide at once, as with `any(of:)`. Without tokens it is `cancelled`.
   public static func all(of tokens: CancellationToken...) -> Self {
     all(of: tokens)
   }

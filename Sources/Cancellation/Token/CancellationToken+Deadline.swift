@@ -33,7 +33,7 @@ extension CancellationToken {
   ///
   /// The earliest of the deadlines of its source and of the tokens that this is linked to; of `a && b` the later of
   /// both, if both have one. Tokens of `map` and `flatMap` have none, since their closures decide. A timeout of a
-  /// procedure is none of its token. Nil once the token is settled. It is an instant of the continuous clock, also of a
+  /// procedure is none of its token. Nil once the token has completed. It is an instant of the continuous clock, also of a
   /// deadline by the wall clock, and of a test's clock if that was given.
   ///
   /// - Complexity: O(n) in the number of tokens that can cancel this one.

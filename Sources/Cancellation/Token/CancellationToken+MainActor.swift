@@ -8,10 +8,10 @@ extension CancellationToken {
   /// ```
   ///
   /// It is called some time after the cancel, also by a thread that cancels on the main actor; nothing
-  /// waits for it. `unregister()` returns true if it will not be called, false if it was, or is on its
+  /// waits for it. `remove()` returns true if it will not be called, false if it was, or is on its
   /// way there.
   ///
-  /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
+  /// - Returns: what `remove()` needs. It may be dropped; the handler stays.
   @discardableResult
   public func onCancel(
     _ handler: @escaping @MainActor @Sendable () -> Void
@@ -21,7 +21,7 @@ extension CancellationToken {
     }
   }
 
-  /// Calls `handler` once, on the main actor, when the token is settled: with true if cancelled.
+  /// Calls `handler` once, on the main actor, when the token has completed: with true if cancelled.
   ///
   /// As the `onCancel` that is called there.
   @discardableResult

@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 /// Tells code whether it has been asked to stop.
 ///
 /// A token is one word; copies observe the same state. It is pending until its source is cancelled
-/// (*cancelled*, with a reason) or goes away (*not cancelled*, forever). Once settled it never
+/// (*cancelled*, with a reason) or goes away (*not cancelled*, forever). Once completed it never
 /// changes. It keeps only that state alive, never the source.
 ///
 /// ```swift
@@ -58,7 +58,7 @@ public struct CancellationToken: Sendable {
     return state.isCancelled
   }
 
-  /// Whether it is settled: cancelled, or certain never to be.
+  /// Whether it has completed: cancelled, or certain never to be.
   @inlinable
   public var isCompleted: Bool {
     guard let state else { return true }
@@ -96,7 +96,7 @@ public struct CancellationToken: Sendable {
   ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. Where
   ///     it cancels another source, that one's handlers run inside of it: a list of hundreds of
   ///     sources, each cancelled by a handler of the one before, is to be linked instead.
-  /// - Returns: what `unregister()` needs. It may be dropped; the handler stays.
+  /// - Returns: what `remove()` needs. It may be dropped; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable
   public func onCancel(
@@ -108,7 +108,7 @@ public struct CancellationToken: Sendable {
     return CancellationRegistration(state: state, key: key)
   }
 
-  /// Calls `handler` once when the token is settled: with true if cancelled, false if not.
+  /// Calls `handler` once when the token has completed: with true if cancelled, false if not.
   ///
   /// Threads and order are as with `onCancel`. When the source goes away, handlers without a queue
   /// are called by the thread that released it.

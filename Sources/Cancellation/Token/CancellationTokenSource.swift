@@ -46,7 +46,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
   ///
   /// If one already is, the source is born cancelled. The link costs one place in each parent and
-  /// goes by itself when the source is settled or released. Cancelling the source does not affect
+  /// goes by itself when the source has completed or is released. Cancelling the source does not affect
   /// its parents. A parent whose source goes without a cancel leaves this one in the tree:
   /// the source is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {

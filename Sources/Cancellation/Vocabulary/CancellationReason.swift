@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Why something was cancelled. The first reason stays.
 ///
 /// Meant for logs and messages: whether work should stop is `CancellationToken.isCancelled`.
@@ -23,6 +25,24 @@ extension CancellationReason: CustomStringConvertible {
     case .taskCancelled: "task cancelled"
     case .signal(let number): "signal \(number)"
     case .failure(let error): "failure: \(error)"
+    }
+  }
+}
+
+extension CancellationReason: Equatable {
+  /// Whether both are the same reason, with the same signal, or with equal errors.
+  ///
+  /// Two errors are equal if they are of the same type and `==` says so. If the type has no `==`, objects are equal if they
+  /// are identical, and values if their descriptions are equal.
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.requested, .requested), (.deadlineExceeded, .deadlineExceeded),
+      (.taskCancelled, .taskCancelled):
+      true
+    case (.signal(let left), .signal(let right)): left == right
+    case (.failure(let left), .failure(let right)): areEqual(left, right)
+    case (.requested, _), (.deadlineExceeded, _), (.taskCancelled, _), (.signal, _), (.failure, _):
+      false
     }
   }
 }

@@ -12,7 +12,7 @@
 /// others go on, so that two lines may be some microseconds apart.
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
-  public struct Entry: Sendable {
+  public struct Entry: Identifiable, Sendable {
     /// Those of the whole snapshot. An entry is a place among them: nested values would be released by recursion, and
     /// groups may be nested thousands deep.
     fileprivate let records: [Record]

@@ -48,7 +48,7 @@ public final class ProcedureQueue: Sendable {
   public convenience init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
     qualityOfService: DispatchQoS.QoSClass = .default, underlyingQueue: DispatchQueue? = nil,
-    clock: ProcedureClock = .continuous
+    clock: TimerClock = .continuous
   ) {
     let scheduler =
       underlyingQueue.map { DispatchScheduler(underlyingQueue: $0) }
@@ -78,7 +78,7 @@ public final class ProcedureQueue: Sendable {
   ///   - clock: where delays and timeouts take their time from.
   public convenience init(
     name: String? = nil, threads: Int, qualityOfService: DispatchQoS.QoSClass = .default,
-    clock: ProcedureClock = .continuous
+    clock: TimerClock = .continuous
   ) {
     guard threads > 0 else {
       stopBecauseOfMisuse(
@@ -94,7 +94,7 @@ public final class ProcedureQueue: Sendable {
   package init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
     qualityOfService: DispatchQoS.QoSClass = .default, scheduler: any Scheduler,
-    clock: ProcedureClock = .continuous
+    clock: TimerClock = .continuous
   ) {
     self.qualityOfService = qualityOfService
     delegateReference = QueueDelegateReference()
@@ -232,7 +232,7 @@ public final class ProcedureQueue: Sendable {
     let registration = end.token.onCancel { [list, token = end.token] in
       Procedure.cancel(list, errors: [], reason: token.reason ?? .requested)
     }
-    defer { registration.unregister() }
+    defer { registration.remove() }
     end.cancel(after: grace, clock: list.context.clock)
     return await withTaskCancellationHandler {
       // In a procedure of the queue it ends, too: that one is cancelled after the time as the others are.
@@ -355,9 +355,6 @@ public final class ProcedureQueue: Sendable {
     set { MissingReport.defaultDelay.withLock { $0 = newValue } }
   }
 }
-
-/// The clock of a queue: what `TimerClock` is to tokens.
-public typealias ProcedureClock = TimerClock
 
 extension ProcedureQueue: CustomStringConvertible {
   /// For example `'images' (3 unfinished, at most 4 at once)`.

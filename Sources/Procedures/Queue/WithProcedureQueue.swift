@@ -23,7 +23,7 @@ internal import ProcedurePrimitives
 public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   name: String? = nil, maxConcurrentProcedureCount: Int = .max,
   qualityOfService: DispatchQoS.QoSClass = .default, underlyingQueue: DispatchQueue? = nil,
-  clock: ProcedureClock = .continuous,
+  clock: TimerClock = .continuous,
   _ body: nonisolated(nonsending) (ProcedureQueue) async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
   let queue = ProcedureQueue(

@@ -46,7 +46,7 @@ struct AttemptRate: Sendable {
 
 /// The pauses before the attempts of a repeat.
 enum AttemptPauses: Sendable {
-  case intervals(WaitIterator)
+  case intervals(WaitStrategy.Iterator)
   case rate(AttemptRate)
 
   /// The pause before the next attempt, asked when the one before is about to finish; nil if there is to be none.

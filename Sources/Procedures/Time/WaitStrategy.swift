@@ -10,7 +10,7 @@ internal import ProcedurePrimitives
 ///
 /// The first interval stands before the second attempt. Each repeat or retry counts from the start.
 /// Intervals are never negative; with an `iterator`, nothing is attempted after its last.
-public struct WaitStrategy: Sendable {
+public struct WaitStrategy: Sequence, Sendable {
   /// How the next interval is made. A rule moves on when it gives one.
   fileprivate enum Rule: Sendable {
     case constant(Duration)
@@ -96,23 +96,23 @@ public struct WaitStrategy: Sendable {
   }
 
   /// The intervals, from the first.
-  public func makeIterator() -> WaitIterator { WaitIterator(self) }
-}
+  public func makeIterator() -> Iterator { Iterator(self) }
 
-/// The intervals of a `WaitStrategy`, one after the other.
-public struct WaitIterator: IteratorProtocol, Sendable {
-  private var strategy: WaitStrategy
+  /// The intervals of a strategy, one after the other.
+  public struct Iterator: IteratorProtocol, Sendable {
+    private var strategy: WaitStrategy
 
-  fileprivate init(_ strategy: WaitStrategy) {
-    self.strategy = strategy
-  }
+    fileprivate init(_ strategy: WaitStrategy) {
+      self.strategy = strategy
+    }
 
-  /// The next interval; nil when nothing is to be attempted any more.
-  public mutating func next() -> Duration? {
-    guard let interval = strategy.rule.next(&strategy.generator) else { return nil }
-    guard strategy.jitter > 0 else { return max(interval, .zero) }
-    let factor = draw(from: 1 - strategy.jitter, &strategy.generator)
-    return max(interval, .zero).saturatingMultiplied(by: factor)
+    /// The next interval; nil when there is no further attempt.
+    public mutating func next() -> Duration? {
+      guard let interval = strategy.rule.next(&strategy.generator) else { return nil }
+      guard strategy.jitter > 0 else { return Swift.max(interval, .zero) }
+      let factor = draw(from: 1 - strategy.jitter, &strategy.generator)
+      return Swift.max(interval, .zero).saturatingMultiplied(by: factor)
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-/// K11: `cancelled`, the scopes and `Task(cancelledBy:)`.
+/// K11: `waitUntilCancelled()`, the scopes and `Task(cancelledBy:)`.
 @Suite(.hangLimit) struct AsyncTests {
   struct Failure: Error, Equatable { var code = 0 }
 
@@ -10,9 +10,9 @@ import Testing
 
   @Test("K11: await cancelled answers at once on a settled token")
   func settled() async {
-    #expect(await CancellationToken.cancelled.cancelled)
-    #expect(await !CancellationToken.never.cancelled)
-    #expect(await !CancellationTokenSource().token.cancelled)
+    #expect(await CancellationToken.cancelled.waitUntilCancelled())
+    #expect(await !CancellationToken.never.waitUntilCancelled())
+    #expect(await !CancellationTokenSource().token.waitUntilCancelled())
   }
 
   @Test("K11: a thousand waiters resume once each, with how it ended", arguments: [true, false])
@@ -28,7 +28,7 @@ import Testing
             if cancelled { slot.value?.cancel() }
             slot.value = nil
           }
-          return await token.cancelled
+          return await token.waitUntilCancelled()
         }
       }
       return await group.reduce(into: []) { $0.append($1) }
@@ -40,13 +40,13 @@ import Testing
   func waiterCancelled() async {
     let source = CancellationTokenSource()
     let token = source.token
-    let task = Task { await token.cancelled }
+    let task = Task { await token.waitUntilCancelled() }
     task.cancel()
     #expect(await task.value == false)
     #expect(!token.isCompleted)
     let bornCancelled = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return await token.cancelled
+      return await token.waitUntilCancelled()
     }
     #expect(await bornCancelled.value == false)
   }
@@ -57,7 +57,7 @@ import Testing
       let slot = Slot<CancellationTokenSource>()
       slot.value = CancellationTokenSource()
       let token = slot.value!.token
-      let task = Task { await token.cancelled }
+      let task = Task { await token.waitUntilCancelled() }
       if round % 2 == 0 { await Task.yield() }
       raceOnThreads(
         { task.cancel() },
@@ -77,7 +77,7 @@ import Testing
       await withCancellationToken { token in
         slot.value = token
         entered.open()
-        return await token.cancelled
+        return await token.waitUntilCancelled()
       }
     }
     await entered.wait()
@@ -246,13 +246,13 @@ import Testing
   func task() async throws {
     let source = CancellationTokenSource()
     let task = Task(cancelledBy: source.token) { () -> Bool in
-      await withCancellationToken { await $0.cancelled }
+      await withCancellationToken { await $0.waitUntilCancelled() }
     }
     source.cancel()
     #expect(try await task.value)
     let other = CancellationTokenSource()
     let second = Task(cancelledBy: other.token) {
-      await withCancellationToken { await $0.cancelled }
+      await withCancellationToken { await $0.waitUntilCancelled() }
     }
     second.cancel()
     #expect(try await second.value)
@@ -290,7 +290,7 @@ import Testing
       await withCancellationToken { token in
         slot.value = token
         entered.open()
-        _ = await token.cancelled
+        await token.waitUntilCancelled()
       }
     }
     await entered.wait()

@@ -52,8 +52,8 @@ import Testing
       let registrations = (0..<3).map { _ in source.token.onCancel { ran.increment() } }
       raceOnThreads(
         { source.cancel() },
-        { if registrations[2].unregister() { unregistered.increment() } },
-        { if registrations[2].unregister() { unregistered.increment() } })
+        { if registrations[2].remove() { unregistered.increment() } },
+        { if registrations[2].remove() { unregistered.increment() } })
       #expect(ran.value + unregistered.value == 3)
     }
   }
@@ -226,7 +226,7 @@ import Testing
       raceOnThreads(
         {
           slot.value = nil
-          if registration.unregister() { unregistered.increment() }
+          if registration.remove() { unregistered.increment() }
         },
         { time.advance(by: .seconds(1)) })
       #expect(calls.value + unregistered.value == 1)

@@ -10,7 +10,7 @@ import Testing
     @Test("K8: any number of short-lived registrations leave the memory of a long-lived token flat")
     func registrations() async {
       await #expect(processExitsWith: .success) {
-        await expectFlat { token in token.onCancel {}.unregister() }
+        await expectFlat { token in token.onCancel {}.remove() }
       }
     }
 
@@ -35,7 +35,7 @@ import Testing
           CancellationToken.timeout(.seconds(60), clock: time.clock).register(probe.target())
           // One that a handler keeps.
           let both = token || other.token
-          spare.value?.unregister()
+          spare.value?.remove()
           spare.value = both.onCancel {}
           both.register(probe.target())
         }
@@ -98,7 +98,7 @@ import Testing
         let source = CancellationTokenSource()
         let token = source.token
         func round() async throws {
-          let waiter = Task { await token.cancelled }
+          let waiter = Task { await token.waitUntilCancelled() }
           waiter.cancel()
           _ = await waiter.value
           try await Task(cancelledBy: token) {}.value
@@ -126,7 +126,7 @@ import Testing
         let growth = LiveBytes.growth {
           var registrations: [CancellationRegistration] = []
           for _ in 0..<100_000 { registrations.append(source.token.onCancel {}) }
-          for registration in registrations { precondition(registration.unregister()) }
+          for registration in registrations { precondition(registration.remove()) }
         }
         precondition(growth < 100_000, "grew by \(growth) bytes")
       }

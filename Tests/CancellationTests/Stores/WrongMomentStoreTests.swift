@@ -20,15 +20,15 @@ import Testing
     let source = CancellationTokenSource()
     let slots = Slots()
     let answers = Recorder<Bool>()
-    slots[0] = source.token.onCancel { answers.note(slots[0].unregister()) }
+    slots[0] = source.token.onCancel { answers.note(slots[0].remove()) }
     let first = source.token.onCancel {}
     let copy = first
-    answers.note(first.unregister())
-    answers.note(copy.unregister())
+    answers.note(first.remove())
+    answers.note(copy.remove())
     source.cancel()
-    answers.note(slots[0].unregister())
-    answers.note(CancellationToken.never.onCancel {}.unregister())
-    answers.note(CancellationToken.cancelled.onCancel {}.unregister())
+    answers.note(slots[0].remove())
+    answers.note(CancellationToken.never.onCancel {}.remove())
+    answers.note(CancellationToken.cancelled.onCancel {}.remove())
     #expect(answers.events == [true, false, false, false, false, false])
   }
 
@@ -38,9 +38,9 @@ import Testing
     let calls = Counter()
     for _ in 0..<3 {
       let stale = source.token.onCancel {}
-      stale.unregister()
+      stale.remove()
       source.token.onCancel { calls.increment() }
-      #expect(!stale.unregister())
+      #expect(!stale.remove())
     }
     source.cancel()
     #expect(calls.value == 3)
@@ -185,17 +185,17 @@ import Testing
     arguments: State.allCases)
   func awaiting(state: State) async {
     let token = token(state)
-    #expect(await token.cancelled == (state == .cancelled))
-    #expect(await token.cancelled == token.isCancelled)
+    #expect(await token.waitUntilCancelled() == (state == .cancelled))
+    #expect(await token.waitUntilCancelled() == token.isCancelled)
     let fromCancelled = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return await token.cancelled
+      return await token.waitUntilCancelled()
     }
     #expect(await fromCancelled.value == (state == .cancelled))
     let pending = CancellationTokenSource()
     let waiter = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return await pending.token.cancelled
+      return await pending.token.waitUntilCancelled()
     }
     #expect(await waiter.value == false && !pending.token.isCompleted)
   }
@@ -236,7 +236,7 @@ import Testing
     }
     #expect(token.isCompleted && !token.isCancelled && calls.value == 0)
     token.onCancel { calls.increment() }
-    let cancelled = await token.cancelled
+    let cancelled = await token.waitUntilCancelled()
     #expect(calls.value == 0 && !cancelled)
   }
 }

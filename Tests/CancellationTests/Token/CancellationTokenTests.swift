@@ -99,7 +99,7 @@ import Testing
     token.onCancel { [instance = probe.instance()] in _ = instance }
     let registration = token.register(probe.target())
     #expect(probe.living == 0)
-    #expect(!registration.unregister())
+    #expect(!registration.remove())
     let recorder = Recorder<Bool>()
     token.onComplete { recorder.note($0) }
     #expect(recorder.events == [false])

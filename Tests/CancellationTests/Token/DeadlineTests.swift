@@ -102,7 +102,7 @@ import Testing
     // Also when the last handler leaves.
     let registration = CancellationToken.timeout(.seconds(3_600), clock: time.clock).onCancel {}
     #expect(time.pendingCount == 1)
-    #expect(registration.unregister())
+    #expect(registration.remove())
     _ = consume registration
     #expect(time.pendingCount == 0)
     // Also when a token derived from it leaves.

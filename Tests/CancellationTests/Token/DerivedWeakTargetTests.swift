@@ -44,7 +44,7 @@ import Testing
         CancellationToken.timeout(.seconds(1), clock: time.clock).register(target)
       }
       precondition(time.pendingCount == 200)
-      for registration in registrations { precondition(registration.unregister()) }
+      for registration in registrations { precondition(registration.remove()) }
       _ = consume registrations
       precondition(time.pendingCount == 0)
     }

@@ -29,7 +29,7 @@ import Testing
     let registrations = (0..<100).map { number in
       source.token.onCancel { recorder.note(number) }
     }
-    for number in stride(from: 0, to: 100, by: 3) { #expect(registrations[number].unregister()) }
+    for number in stride(from: 0, to: 100, by: 3) { #expect(registrations[number].remove()) }
     for number in 100..<150 { source.token.onCancel { recorder.note(number) } }
     source.cancel()
     #expect(recorder.events == (0..<100).filter { $0 % 3 != 0 } + Array(100..<150))
@@ -95,7 +95,7 @@ import Testing
       Issue.record("called")
     }
     #expect(probe.living == 0)
-    #expect(!registration.unregister())
+    #expect(!registration.remove())
   }
 
   @Test("K3: a queued handler is delivered although source and token are gone by then")
@@ -151,7 +151,7 @@ import Testing
     source.token.register(inline)
     source.token.register(queued, on: queue)
     let unregistered = probe.target { Issue.record("an unregistered target was cancelled") }
-    #expect(source.token.register(unregistered).unregister())
+    #expect(source.token.register(unregistered).remove())
     source.cancel()
     queue.sync {}
     #expect(recorder.events == [true, true])
@@ -171,11 +171,11 @@ import Testing
     }
     let copy = registration
     #expect(probe.living == 1)
-    #expect(registration.unregister())
+    #expect(registration.remove())
     #expect(probe.living == 0)
-    #expect(!registration.unregister() && !copy.unregister())
+    #expect(!registration.remove() && !copy.remove())
     source.cancel()
-    #expect(!registration.unregister())
+    #expect(!registration.remove())
   }
 
   @Test("K5: dropping the registration does nothing; the same closure twice runs twice")
@@ -185,10 +185,10 @@ import Testing
     _ = source.token.onCancel(handler)
     let second = source.token.onCancel(handler)
     source.token.onCancel(handler)
-    #expect(second.unregister())
+    #expect(second.remove())
     source.cancel()
     #expect(calls.value == 2)
-    #expect(!second.unregister())
+    #expect(!second.remove())
   }
 
   @Test(
@@ -199,8 +199,8 @@ import Testing
     let recorder = Recorder<String>()
     let slots = Slots()
     slots[0] = source.token.onCancel {
-      recorder.note("self \(slots[0].unregister())")
-      recorder.note("later \(slots[1].unregister())")
+      recorder.note("self \(slots[0].remove())")
+      recorder.note("later \(slots[1].remove())")
     }
     slots[1] = source.token.onCancel { recorder.note("later ran") }
     source.token.onCancel { recorder.note("last") }
@@ -221,7 +221,7 @@ import Testing
       done.open()
     }
     await entered.wait()
-    #expect(!registration.unregister())
+    #expect(!registration.remove())
     leave.open()
     await done.wait()
   }
@@ -231,8 +231,8 @@ import Testing
     for _ in 0..<Rounds.few {
       let (left, right) = (CancellationTokenSource(), CancellationTokenSource())
       let slots = Slots()
-      slots[0] = left.token.onCancel { slots[1].unregister() }
-      slots[1] = right.token.onCancel { slots[0].unregister() }
+      slots[0] = left.token.onCancel { slots[1].remove() }
+      slots[1] = right.token.onCancel { slots[0].remove() }
       raceOnThreads({ left.cancel() }, { right.cancel() })
       #expect(left.isCancelled && right.isCancelled)
     }
@@ -245,7 +245,7 @@ import Testing
     let registration = source.token.onCancel { [instance = probe.instance()] in _ = instance }
     source.cancel()
     #expect(probe.living == 0)
-    #expect(!registration.unregister())
+    #expect(!registration.remove())
   }
 
   // MARK: K7
@@ -277,7 +277,7 @@ import Testing
       let token = source.token
       let registration = token.onCancel {}
       return Tracker {
-        registration.unregister()
+        registration.remove()
         token.onComplete { _ in recorder.note("registered") }
         recorder.note("released")
       }
@@ -287,7 +287,7 @@ import Testing
     let object = observed(pending)
     var registration = pending.token.onCancel { [object] in _ = object }
     _ = consume object
-    #expect(registration.unregister())
+    #expect(registration.remove())
     registration = pending.token.onCancel {}
     #expect(recorder.events == ["released"])
     // By cancelling, which also calls what the release before registered.

@@ -69,7 +69,7 @@ import Testing
       source.token.onCancel { @MainActor in withExtendedLifetime(object) {} }
     }(probe.instance())
     #expect(probe.living == 1)
-    #expect(registration.unregister())
+    #expect(registration.remove())
     #expect(probe.living == 0)
     source.cancel()
   }

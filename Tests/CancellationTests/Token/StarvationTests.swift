@@ -74,7 +74,7 @@ import Testing
       let isCalled = Gate()
       source.token.onCancel { isCalled.open() }
       precondition(isCalled.isOpen && !source.cancel(.requested))
-      precondition(registration.unregister())
+      precondition(registration.remove())
       for _ in 0..<600 { end.signal() }
       let isOver = Gate()
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { isOver.open() }

@@ -145,7 +145,7 @@ import Testing
       register(.releasedByEnd)
       registrations[2] = token.onCancel {}
       reach(.pending)
-      register(.releasedByUnregister).unregister()
+      register(.releasedByUnregister).remove()
       switch moment {
       case .ownerDeinit:
         do { _ = Tracker { self.reach(.ownerDeinit) } }
@@ -222,11 +222,11 @@ import Testing
       kept.value = target
       (token as any CancellationTokenType).register(cancelable: target)
     case .nukeHandler: token.register(handler)
-    case .unregister: return yes(story.registrations[1].unregister())
+    case .unregister: return yes(story.registrations[1].remove())
     case .unregisterTwice:
-      story.registrations[1].unregister()
-      return yes(story.registrations[1].unregister())
-    case .unregisterLater: return yes(story.registrations[2].unregister())
+      story.registrations[1].remove()
+      return yes(story.registrations[1].remove())
+    case .unregisterLater: return yes(story.registrations[2].remove())
     default: return performOnSource(call, in: story, calls, kept)
     }
     return nil

@@ -188,9 +188,9 @@ import Testing
     ] {
       #expect(!token.isCancelled)
     }
-    #expect(await CancellationToken.timeout(0.01).cancelled)
+    #expect(await CancellationToken.timeout(0.01).waitUntilCancelled())
     let date = Date(timeIntervalSinceNow: 0.03)
-    #expect(await CancellationToken.deadline(date).cancelled)
+    #expect(await CancellationToken.deadline(date).waitUntilCancelled())
     #expect(Date() >= date)
     let source = CancellationTokenSource(timeout: 1000.5)
     source.cancel(at: .distantFuture)

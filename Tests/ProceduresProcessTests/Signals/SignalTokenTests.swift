@@ -22,8 +22,8 @@ private func useDefaultActions() {
     let procedure = DelayProcedure(by: .seconds(1000))
     ProcedureQueue().add(procedure, cancelledBy: token)
     send(Self.harmless)
-    #expect(await token.cancelled)
-    #expect(await same.cancelled)
+    #expect(await token.waitUntilCancelled())
+    #expect(await same.waitUntilCancelled())
     #expect(token.reason == .signal(Self.harmless.number))
     #expect(same.reason?.processSignal == Self.harmless)
     #expect(await procedure.waitUntilFinished() == .cancelled([]))
@@ -31,7 +31,7 @@ private func useDefaultActions() {
     let again = CancellationToken.signals(Self.harmless)
     #expect(!again.isCancelled)
     send(Self.harmless)
-    #expect(await again.cancelled)
+    #expect(await again.waitUntilCancelled())
   }
 
   @Test("I5: a token counts until the end of its scope, and then completes uncancelled")
@@ -45,9 +45,9 @@ private func useDefaultActions() {
     let outer = CancellationToken.signals(Self.other)
     await withCancellationToken(signals: Self.other) { inner in
       send(Self.other)
-      #expect(await inner.cancelled)
+      #expect(await inner.waitUntilCancelled())
     }
-    #expect(await outer.cancelled)
+    #expect(await outer.waitUntilCancelled())
     await #expect(throws: TestError.self) {
       try await withCancellationToken(signals: Self.harmless) { _ in throw TestError() }
     }
@@ -75,7 +75,7 @@ private func useDefaultActions() {
       useDefaultActions()
       let token = CancellationToken.signals(.interrupt, .terminate)
       kill(getpid(), SIGINT)
-      guard await token.cancelled else { exit(1) }
+      guard await token.waitUntilCancelled() else { exit(1) }
       kill(getpid(), SIGINT)
       while true { pause() }
     }
@@ -83,7 +83,7 @@ private func useDefaultActions() {
       useDefaultActions()
       let token = CancellationToken.signals(.interrupt, .terminate)
       kill(getpid(), SIGINT)
-      guard await token.cancelled else { exit(1) }
+      guard await token.waitUntilCancelled() else { exit(1) }
       kill(getpid(), SIGTERM)
       while true { pause() }
     }
@@ -101,7 +101,7 @@ private func useDefaultActions() {
         _ = unsafe read(descriptor, &byte, 1)
       }
       kill(getpid(), SIGINT)
-      exit(await token.cancelled ? 0 : 1)
+      exit(await token.waitUntilCancelled() ? 0 : 1)
     }
   }
 
@@ -118,7 +118,7 @@ private func useDefaultActions() {
       signal(SIGUSR1) { _ in _exit(7) }
       let token = CancellationToken.signals(.user1)
       kill(getpid(), SIGUSR1)
-      guard await token.cancelled else { exit(1) }
+      guard await token.waitUntilCancelled() else { exit(1) }
       kill(getpid(), SIGUSR1)
       while true { pause() }
     }
@@ -166,7 +166,7 @@ private func useDefaultActions() {
       await race(
         { kill(getpid(), SIGWINCH) },
         { _ = CancellationToken.signals(Self.other) })
-      #expect(await token.cancelled)
+      #expect(await token.waitUntilCancelled())
       await withCancellationToken(signals: Self.harmless) { _ in send(Self.harmless) }
     }
     send(Self.other)

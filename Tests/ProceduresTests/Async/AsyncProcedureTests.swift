@@ -257,7 +257,7 @@ import Testing
       let procedure = AsyncProcedure {
         let pending = CancellationTokenSource()
         // Ends only when the task is cancelled.
-        _ = await pending.token.cancelled
+        await pending.token.waitUntilCancelled()
         withExtendedLifetime(pending) {}
       }
       await race({ queue.add(procedure) }, { procedure.cancel() })

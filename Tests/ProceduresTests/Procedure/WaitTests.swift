@@ -325,10 +325,10 @@ import Testing
     let (queue, time, reports) = makeReporting("queue")
     let source = CancellationTokenSource()
     let waiting = AsyncProcedure(name: "waiting") { @Sendable [token = source.token] in
-      _ = await token.cancelled
+      await token.waitUntilCancelled()
     }
     let own = AsyncResultProcedure<Void>(name: "own") { @Sendable procedure in
-      _ = await procedure.cancellationToken.cancelled
+      await procedure.cancellationToken.waitUntilCancelled()
     }
     queue.add(waiting, own)
     #expect(await eventually { waiting.waitingCall != nil && own.waitingCall != nil })
@@ -341,7 +341,8 @@ import Testing
     #expect(reports.events.map(\.code) == [.callAwaited])
     #expect(reports.events.first?.procedureName == "waiting")
     #expect(
-      reports.events.first?.description.contains("has waited in cancelled of a token") == true)
+      reports.events.first?.description.contains("has waited in waitUntilCancelled() of a token")
+        == true)
     source.cancel()
     own.cancel()
     await queue.waitUntilAllFinished()
@@ -469,7 +470,7 @@ import Testing
     let source = CancellationTokenSource()
     func add(_ name: String) async {
       let procedure = AsyncProcedure(name: name) { @Sendable [token = source.token] in
-        _ = await token.cancelled
+        await token.waitUntilCancelled()
       }
       queue.add(procedure)
       #expect(await eventually { procedure.waitingCall != nil })

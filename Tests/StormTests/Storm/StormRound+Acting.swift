@@ -173,7 +173,7 @@ extension StormRound {
         if hasRun.exchange(true) { object("K3: a handler runs twice") }
       }
     }
-    guard unregisters, registration.unregister() else { return }
+    guard unregisters, registration.remove() else { return }
     if hasRun.exchange(true) { object("K5: unregister has returned true, and the handler ran") }
   }
 

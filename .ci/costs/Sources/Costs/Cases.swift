@@ -195,7 +195,7 @@ let cases: [String: @Sendable (Int) -> Void] = [
   "registration": { count in
     let source = CancellationTokenSource()
     let token = source.token
-    for _ in 0..<count { token.onCancel {}.unregister() }
+    for _ in 0..<count { token.onCancel {}.remove() }
   },
   "linked-source": { count in
     let source = CancellationTokenSource()

@@ -60,3 +60,25 @@ extension [any Error] {
     }
   }
 }
+
+extension Sequence<any Error> {
+  /// The first error of a type among these and the errors that they report.
+  ///
+  /// A group reports how a child ended by a `ProcedureError` with the errors of the child, a dependent reports a
+  /// dependency so: this looks into all of these, in their order.
+  ///
+  /// ```swift
+  /// if let declined = payment.errors.first(of: Declined.self) { show(declined.reason) }
+  /// ```
+  ///
+  /// - Returns: nil if there is none.
+  public func first<Failure: Error>(of type: Failure.Type) -> Failure? {
+    // The next error is the last of these.
+    var open = Array(reversed())
+    while let error = open.popLast() {
+      if let found = error as? Failure { return found }
+      if let message = error as? ProcedureError { open += message.underlyingErrors.reversed() }
+    }
+    return nil
+  }
+}

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// How a procedure ended.
 public enum ProcedureOutcome: Sendable {
   /// It finished without errors.
@@ -67,16 +69,5 @@ extension ProcedureOutcome: Equatable {
       left.count == right.count && zip(left, right).allSatisfy { areEqual($0, $1) }
     case (.succeeded, _), (.failed, _), (.cancelled, _): false
     }
-  }
-
-  private static func areEqual(_ left: any Error, _ right: any Error) -> Bool {
-    guard type(of: left) == type(of: right) else { return false }
-    if let left = left as? any Equatable { return isEqual(left, right) }
-    if type(of: left) is AnyClass { return (left as AnyObject) === (right as AnyObject) }
-    return String(reflecting: left) == String(reflecting: right)
-  }
-
-  private static func isEqual<Value: Equatable>(_ left: Value, _ right: any Error) -> Bool {
-    left == right as? Value
   }
 }

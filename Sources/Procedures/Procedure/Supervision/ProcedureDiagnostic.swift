@@ -1,7 +1,7 @@
 /// A probable mistake in the use of procedures. It reads as a sentence.
 ///
 /// It is a struct with a code, so that later versions can report more without breaking a `switch`.
-public struct ProcedureDiagnostic: Sendable, CustomStringConvertible {
+public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible {
   /// The kind of the report.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name of the code.
