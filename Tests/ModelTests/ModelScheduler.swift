@@ -14,10 +14,10 @@
     }
 
     private var workers = Fifo<Submission>()
-    let stretch: WorkerStretch
+    let quantum: WorkerQuantum
 
     init(proceduresPerWorker: Int = .max) {
-      stretch = WorkerStretch(procedures: proceduresPerWorker)
+      quantum = WorkerQuantum(procedures: proceduresPerWorker)
     }
 
     var hasWork: Bool { !workers.isEmpty }

@@ -22,7 +22,7 @@
         pause.add(dependency: last)
         next.add(dependency: pause)
         group = GroupProcedure(last, extra, pause, next)
-        group.rest(during: pause, after: last)
+        group.yieldSlot(during: pause, after: last)
         model.start(group)
       }
 
@@ -60,7 +60,7 @@
     func endOfPauseAgainstRest() throws {
       try exploreRest { parts, other in
         // The call by the worker of `last`, which has had no time since that left.
-        [{ parts.group.rest(during: parts.pause) }, { parts.pause.finish() }]
+        [{ parts.group.yieldSlot(during: parts.pause) }, { parts.pause.finish() }]
       } setup: { parts, other in
         parts.model.queue.add(other)
         for child in [parts.last, parts.extra] {

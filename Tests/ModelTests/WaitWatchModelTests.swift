@@ -11,7 +11,7 @@
       let workers = ModelScheduler()
       let looks = ModelScheduler()
       let lookPace = LookPace()
-      var stretch: WorkerStretch { workers.stretch }
+      var quantum: WorkerQuantum { workers.quantum }
 
       func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
         workers.submit(quality: quality, worker)

@@ -3,7 +3,7 @@ internal import Procedures
 
 /// Its worker has run, on a thread of its own, before `submit` returns.
 package final class EagerScheduler: Scheduler {
-  package let stretch = WorkerStretch(procedures: .max)
+  package let quantum = WorkerQuantum(procedures: .max)
   package let lookPace = LookPace()
 
   package init() {}

@@ -12,11 +12,11 @@ package final class ManualScheduler: Scheduler {
   }
 
   private let state = Locked(State())
-  package let stretch: WorkerStretch
+  package let quantum: WorkerQuantum
   package let lookPace = LookPace()
 
   package init(proceduresPerWorker: Int = .max) {
-    stretch = WorkerStretch(procedures: proceduresPerWorker)
+    quantum = WorkerQuantum(procedures: proceduresPerWorker)
   }
 
   /// How many workers were ever submitted.

@@ -174,7 +174,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   }
 
   deinit {
-    if work != nil { task?.endWithoutWork() }
+    if work != nil { task?.finishEmpty() }
   }
 
   /// Makes the task there, if that is a task too: so it has its task-local values and its priority.
@@ -185,7 +185,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     }
     guard ProcedureTask.inheritsSomething else { return }
     let task = ProcedureTask()
-    task.waitForWork()
+    task.makeInheritingTask()
     withCore { _ in self.task = task }
   }
 
@@ -273,7 +273,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// As `finishByItself(with:)`, in a step of the task.
   private func bodyEnded(throwing error: any Error) {
     if error is CancellationError, isCancelled { return bodyEnded(with: StoredValue()) }
-    expectHearer()
+    trackUnobservedErrors()
     bodyEnded(with: StoredValue(failure: error))
   }
 
@@ -294,7 +294,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     do { try start(self, finish) } catch { finish(.failure(error)) }
   }
 
-  final override var formThatCallsBack: String? {
+  final override var callbackInitializer: String? {
     "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
   }
 
@@ -304,6 +304,6 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     let hasExecuted = work == nil
     work = nil
     let released = withCore { _ in task.take() }
-    if !hasExecuted { released?.endWithoutWork() }
+    if !hasExecuted { released?.finishEmpty() }
   }
 }

@@ -45,7 +45,7 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
     } catch is CancellationError where isCancelled {
       finishByItself(withErrors: [])
     } catch {
-      expectHearer()
+      trackUnobservedErrors()
       finishByItself(withErrors: [error])
     }
   }
@@ -59,7 +59,7 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   @discardableResult
   public final func callAsFunction(_ result: Any? = nil) -> Bool { unavailableName() }
 
-  final override var formThatCallsBack: String? { "AsyncProcedure(.callback) { finish in … }" }
+  final override var callbackInitializer: String? { "AsyncProcedure(.callback) { finish in … }" }
 
   final override func releaseWork() {
     block = nil

@@ -28,9 +28,9 @@ extension Procedure {
         ? core.life.post(.exclusionAdded) : core.life.post(.conditionAdded)
       let earlier = effect == .wait ? core.list?.makeWaiting(self) : nil
       let request = core.attachments.with(StartRequirements.self) { requirements in
-        let progress = requirements.progress ?? ConditionProgress()
-        requirements.conditions = progress
-        progress.append(entry)
+        let evaluation = requirements.evaluation ?? ConditionProgress()
+        requirements.conditions = evaluation
+        evaluation.append(entry)
         let request = requirements.exclusion?.takeIncompleteRequest()
         if !entry.limits.isEmpty {
           if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
@@ -68,7 +68,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once it has finished.
   public final var conditions: [any Condition] {
-    peek { $0.requirements?.progress?.entries ?? [] }.map(\.condition)
+    peek { $0.requirements?.evaluation?.entries ?? [] }.map(\.condition)
   }
 
   /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
@@ -95,7 +95,7 @@ extension Procedure {
     case unsatisfied(ConditionResult, of: String)
   }
 
-  final func evaluate(_ progress: ConditionProgress, onWorkerOf list: ProcedureList?) {
+  final func evaluate(_ evaluation: ConditionProgress, onWorkerOf list: ProcedureList?) {
     let attempt = withCore { core in
       _ = core.life.post(.beginEvaluating)
       return core.life.attempt
@@ -103,7 +103,7 @@ extension Procedure {
     var answer: ConditionResult?
     while true {
       let next = withCore { [answer] core in
-        core.nextCondition(progress, of: self, in: attempt, after: answer, onWorkerOf: list)
+        core.nextCondition(evaluation, of: self, in: attempt, after: answer, onWorkerOf: list)
       }
       answer = nil
       switch next {
@@ -139,7 +139,7 @@ extension Procedure {
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = withCore { core in
       guard core.life.isEvaluating(attempt), let list = core.list,
-        let serial = core.requirements?.progress?.expectAnswer()
+        let serial = core.requirements?.evaluation?.expectAnswer()
       else { return nil }
       core.record?.note { $0.ask(condition, at: $1) }
       return (serial, list.context)
@@ -149,7 +149,7 @@ extension Procedure {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
-        guard let task = core.requirements?.progress?.receive(result, for: serial) else {
+        guard let task = core.requirements?.evaluation?.receive(result, for: serial) else {
           return .none
         }
         released = task
@@ -157,7 +157,7 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = withCore { $0.requirements?.progress?.keep(task, for: serial) ?? false }
+    let isWanted = withCore { $0.requirements?.evaluation?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
   }
 
@@ -210,17 +210,17 @@ extension Procedure {
 extension ProcedureCore {
   /// One step of the evaluation, after the answer of the step before.
   fileprivate mutating func nextCondition(
-    _ progress: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
+    _ evaluation: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
     after answer: ConditionResult?, onWorkerOf list: ProcedureList?
   ) -> Procedure.NextCondition {
     guard life.isEvaluating(attempt) else { return .abandoned }
-    switch answer ?? progress.takeAnswer() {
-    case .satisfied: progress.advance()
-    case .some(let result): return .unsatisfied(result, of: progress.current?.name ?? "")
+    switch answer ?? evaluation.takeAnswer() {
+    case .satisfied: evaluation.advance()
+    case .some(let result): return .unsatisfied(result, of: evaluation.current?.name ?? "")
     case nil: break
     }
-    if let entry = progress.current {
-      return progress.prepare() ? .prepare(entry.condition) : .evaluate(entry)
+    if let entry = evaluation.current {
+      return evaluation.prepare() ? .prepare(entry.condition) : .evaluate(entry)
     }
     let effect = life.post(.conditionsSatisfied)
     return .satisfied(advance(procedure, after: effect, onWorkerOf: list))
@@ -229,5 +229,5 @@ extension ProcedureCore {
 
 extension StartRequirements {
   /// Conditions are added here only.
-  fileprivate var progress: ConditionProgress? { conditions as? ConditionProgress }
+  fileprivate var evaluation: ConditionProgress? { conditions as? ConditionProgress }
 }

@@ -122,7 +122,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case .thread(let errand):
       report(.threadAwaited(by: procedure, for: errand, age: age))
     case .finish:
-      guard isHopeless || !procedure.showsWork else { return }
+      guard isHopeless || !procedure.indicatesOngoingWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
       // Once for each class, by the handler of each queue, and by standard error: an instance that is at work looks
       // like one whose author forgot.

@@ -156,12 +156,12 @@ extension ProcedureList {
   ) -> (members: [(Procedure, isReferencedByListOnly: Bool)], head: Procedure?) {
     storage.withLock { storage in
       var members: [(Procedure, isReferencedByListOnly: Bool)] = []
-      storage.machine.lines.forEach(ofFirst: limit) { member in
+      storage.machine.buckets.forEach(ofFirst: limit) { member in
         // Before this refers to it.
         let isReferencedByListOnly = member.isReferencedByListOnly
         members.append((member.procedure, isReferencedByListOnly))
       }
-      return (members, storage.machine.lines.first?.procedure)
+      return (members, storage.machine.buckets.first?.procedure)
     }
   }
 }
@@ -199,12 +199,12 @@ extension Procedure {
     _ settings: QueueDiagnostics.Settings
   ) -> (lasting: [SeenWait], next: ContinuousClock.Instant?) {
     withCore { core in
-      if core.life.isRetired || waits.isEmpty && core.links == nil { return ([], nil) }
-      return core.attachments.with(TokensAndTimers.self) { links in
-        let before = links.seenWaits
+      if core.life.isRetired || waits.isEmpty && core.registrations == nil { return ([], nil) }
+      return core.attachments.with(TokensAndTimers.self) { registrations in
+        let before = registrations.seenWaits
         var lasting: [SeenWait] = []
         var next: ContinuousClock.Instant?
-        links.seenWaits = waits.map { wait in
+        registrations.seenWaits = waits.map { wait in
           var seen = before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
           guard !seen.isDecided, let delay = settings.delay(of: wait) else { return seen }
           let due = seen.since.saturatingAdvanced(by: delay)
@@ -222,8 +222,8 @@ extension Procedure {
   }
 
   /// Whether something shows that its work goes on, although `execute()` has returned.
-  final var showsWork: Bool {
+  final var indicatesOngoingWork: Bool {
     if _getWeakRetainCount(self) > 1 || _getUnownedRetainCount(self) > 1 { return true }
-    return peek { $0.attachments.showWork }
+    return peek { $0.attachments.indicateOngoingWork }
   }
 }

@@ -201,18 +201,18 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// - Parameter batch: it is complete when the last of them has been announced.
   private func announce(
-    _ children: [Procedure], as target: Production.Target, completing batch: [Procedure] = []
+    _ children: [Procedure], as target: PendingAddition.Target, completing batch: [Procedure] = []
   ) {
     guard !children.isEmpty else { return }
     note { core in
-      core.attachments.with(TurnWork.self) { pending in
+      core.attachments.with(TurnWork.self) { deferred in
         for (index, child) in children.enumerated() {
           let completes = index == children.count - 1 ? batch : []
-          pending.produced.append(
-            Production(procedure: child, target: target, completes: completes))
+          deferred.additions.append(
+            PendingAddition(procedure: child, target: target, completes: completes))
         }
       }
-      return core.life.post(.produced)
+      return core.life.post(.additionPending)
     }
   }
 
@@ -293,7 +293,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes no turn, so that no
   /// child waits for another's.
-  final override func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool {
+  final override func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool {
     let runsCode = mayDecideOtherwise
     let canHear = withCore {
       guard $0.runsTurns(on: context) else { return false }
@@ -310,10 +310,10 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 
   /// The answers to children that have asked since, in the group's turn.
-  final override func hearChildren() {
-    while let child = withCore({ $0.takeUnheardChild() }) {
+  final override func decideForChildren() {
+    while let child = withCore({ $0.takeUndecidedChild() }) {
       decide(about: child)
-      child.post(.heard)
+      child.post(.parentDecided)
     }
   }
 

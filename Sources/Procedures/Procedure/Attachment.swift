@@ -13,11 +13,11 @@ class Attachment: @unchecked Sendable {
 
   /// Its replacement once the procedure has finished: itself, a smaller object, or nil. Called
   /// under the lock.
-  var remainder: Attachment? { nil }
+  var afterFinish: Attachment? { nil }
 
   /// Whether it indicates that the procedure's work goes on, although `execute()` has returned.
   /// Called under the lock.
-  var showsWork: Bool { false }
+  var indicatesOngoingWork: Bool { false }
 
   /// The life of the procedure has changed. Called under the procedure's lock, if the core says
   /// that it is watched; if the procedure was ready, or is now, the list's lock is held as well.
@@ -90,7 +90,7 @@ struct Attachments: Sendable {
     first = nil
     while let attachment = rest {
       rest = attachment.next
-      let remainder = attachment.remainder
+      let remainder = attachment.afterFinish
       if let remainder {
         remainder.next = first
         first = remainder
@@ -104,10 +104,10 @@ struct Attachments: Sendable {
   }
 
   /// Whether one of them indicates that the procedure's work goes on.
-  var showWork: Bool {
+  var indicateOngoingWork: Bool {
     var next = first
     while let attachment = next {
-      if attachment.showsWork { return true }
+      if attachment.indicatesOngoingWork { return true }
       next = attachment.next
     }
     return false
@@ -129,8 +129,8 @@ struct Attachments: Sendable {
 
 extension ProcedureCore {
   var requirements: StartRequirements? { @inline(__always) get { attachments.existing() } }
-  var pending: TurnWork? { @inline(__always) get { attachments.existing() } }
-  var links: TokensAndTimers? { @inline(__always) get { attachments.existing() } }
+  var deferred: TurnWork? { @inline(__always) get { attachments.existing() } }
+  var registrations: TokensAndTimers? { @inline(__always) get { attachments.existing() } }
   var waiters: FinishWaiters? { @inline(__always) get { attachments.existing() } }
   var ending: EndDetails? { @inline(__always) get { attachments.existing() } }
   var givenName: String? { attachments.existing(GivenName.self)?.name }
@@ -140,7 +140,7 @@ extension ProcedureCore {
 final class GivenName: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var name: String?
 
-  override var remainder: Attachment? { self }
+  override var afterFinish: Attachment? { self }
 }
 
 /// Requirements before the start, besides plain dependencies.
@@ -164,9 +164,9 @@ final class StartRequirements: Attachment, @unchecked Sendable {
 final class TurnWork: Attachment, @unchecked Sendable {
   /// An event whose delivery waits for another Dispatch queue.
   @safe @exclusivity(unchecked) var suspendedDelivery: ObserverDelivery?
-  @safe @exclusivity(unchecked) var produced = Fifo<Production>()
+  @safe @exclusivity(unchecked) var additions = Fifo<PendingAddition>()
   /// Children that wait for the group's decision.
-  @safe @exclusivity(unchecked) var unheard = Fifo<Procedure>()
+  @safe @exclusivity(unchecked) var undecidedChildren = Fifo<Procedure>()
 }
 
 /// The procedure's registrations with tokens and clocks.
@@ -183,14 +183,14 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
   /// has.
   @safe @exclusivity(unchecked) var isAwaitedOutside = false
 
-  override var remainder: Attachment? {
+  override var afterFinish: Attachment? {
     guard let token else { return nil }
     let remainder = TokensAndTimers()
     remainder.token = token
     return remainder
   }
 
-  override var showsWork: Bool { source != nil || token != nil || !timers.isEmpty }
+  override var indicatesOngoingWork: Bool { source != nil || token != nil || !timers.isEmpty }
 
   override func procedureDidLeave() { leave() }
 
@@ -228,5 +228,5 @@ final class EndDetails: Attachment, @unchecked Sendable {
   /// Where a `finish` is reported that comes after the closure has ended the procedure.
   @safe @exclusivity(unchecked) var lateFinishes: QueueSupervisor.Reference?
 
-  override var remainder: Attachment? { self }
+  override var afterFinish: Attachment? { self }
 }

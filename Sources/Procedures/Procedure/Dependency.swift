@@ -511,7 +511,7 @@ struct Dependents: Sendable {
 }
 
 /// Both rows of a finished procedure.
-struct Ties: Sendable {
+struct DependencyRows: Sendable {
   private var dependencies = Dependencies()
   private var dependents = Dependents()
 
@@ -538,8 +538,8 @@ struct Ties: Sendable {
 extension ProcedureCore {
   /// Takes out both rows: the procedure has finished.
   @inline(__always)
-  mutating func takeTies() -> Ties {
-    Ties(
+  mutating func takeRows() -> DependencyRows {
+    DependencyRows(
       exchange(&dependencies, with: Dependencies()), exchange(&dependents, with: Dependents()))
   }
 }

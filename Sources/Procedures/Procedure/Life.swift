@@ -10,19 +10,19 @@ internal import ProcedurePrimitives
 /// Events and states: – changes nothing; "noted" means that the turn will handle it; ✕ is an
 /// inconsistency and traps.
 ///
-/// | event         | initialized | pending  | started   | executing | finishing | finished |
-/// |---------------|-------------|----------|-----------|-----------|-----------|----------|
-/// | enqueue       | → pending   | refused  | refused   | refused   | refused   | refused  |
-/// | evaluate      | –           | noted⁴   | –         | –         | –         | –        |
-/// | start         | ✕           | noted    | –         | –         | –         | –        |
-/// | mark          | accepted    | accepted | accepted¹ | accepted¹ | late      | late     |
-/// | claimFinish   | refused     | refused  | accepted⁵ | accepted⁵ | late      | late     |
-/// | finish        | refused²    | refused² | accepted³ | accepted³ | late      | late     |
-/// | observerAdded | noted       | noted    | noted     | noted     | noted     | noted    |
-/// | produced      | noted       | noted    | noted     | noted     | noted     | –        |
-/// | handOver      | noted       | noted    | –         | –         | –         | –        |
-/// | childAsks     | noted       | noted    | noted     | noted     | noted     | noted    |
-/// | hold          | ✕           | ✕        | noted     | noted     | noted     | noted    |
+/// | event           | initialized | pending  | started   | executing | finishing | finished |
+/// |-----------------|-------------|----------|-----------|-----------|-----------|----------|
+/// | enqueue         | → pending   | refused  | refused   | refused   | refused   | refused  |
+/// | evaluate        | –           | noted⁴   | –         | –         | –         | –        |
+/// | start           | ✕           | noted    | –         | –         | –         | –        |
+/// | mark            | accepted    | accepted | accepted¹ | accepted¹ | late      | late     |
+/// | claimFinish     | refused     | refused  | accepted⁵ | accepted⁵ | late      | late     |
+/// | finish          | refused²    | refused² | accepted³ | accepted³ | late      | late     |
+/// | observerAdded   | noted       | noted    | noted     | noted     | noted     | noted    |
+/// | additionPending | noted       | noted    | noted     | noted     | noted     | –        |
+/// | handOver        | noted       | noted    | –         | –         | –         | –        |
+/// | childAsks       | noted       | noted    | noted     | noted     | noted     | noted    |
+/// | hold            | ✕           | ✕        | noted     | noted     | noted     | noted    |
 ///
 /// ¹ unless `finish` was accepted before. ² unless cancelled: then its errors are added, once.
 /// ³ once; refused for a group, which ends by `childrenFinished`. ⁴ if it has conditions. ⁵ once,
@@ -32,13 +32,13 @@ internal import ProcedurePrimitives
 ///
 /// The events of its waits (`dependencyAdded` to `conditionsSatisfied`) have an effect until it has
 /// started: see the table of `StartGate`. The other events depend on something else than the state:
-/// `deliver` on a mark, `childrenFinished` on a settled group, `heard` on the question to the
-/// group, `release` on a hold, `takeTurn` and `giveBackTurn` on the holder of the turn. `joinGroup`
-/// is posted with the enqueue.
+/// `deliver` on a mark, `childrenFinished` on a settled group, `parentDecided` on the question to
+/// the group, `release` on a hold, `takeTurn` and `giveBackTurn` on the holder of the turn.
+/// `joinGroup` is posted with the enqueue.
 ///
 /// Its parts are state machines of their own: the *gate* (the waits before the start, consulted
 /// while the procedure is pending and not cancelled), the *turn*, the *cancel*, the *hold* (an
-/// event that observers keep back) and the *hearing* (a child's question to its group).
+/// event that observers keep back) and the *parent decision* (a child's question to its group).
 ///
 /// The steps of a life without special events. A cancel puts `didCancel` before the next step:
 ///
@@ -49,9 +49,9 @@ internal import ProcedurePrimitives
 ///                                 finishing                                  finished
 /// ```
 ///
-/// A child asks its group before it finishes: `hearChildren` is a step of the group's turn, between
-/// any two others. If the group has nothing else to do, the child's worker runs it: `takeTurn` and
-/// `giveBackTurn` make a turn of one step.
+/// A child asks its group before it finishes: `decideForChildren` is a step of the group's turn,
+/// between any two others. If the group has nothing else to do, the child's worker runs it:
+/// `takeTurn` and `giveBackTurn` make a turn of one step.
 ///
 /// A cancel has two parts, so that a whole tree can be marked before any cancel is delivered:
 /// `mark` sets the flag, `deliver` lets the turn deliver it. Between the two the turn stops where
@@ -66,7 +66,7 @@ struct Life: Sendable {
   private struct Inbox: OptionSet, Sendable {
     let rawValue: UInt8
     static let observers = Inbox(rawValue: 1)
-    static let produced = Inbox(rawValue: 2)
+    static let additions = Inbox(rawValue: 2)
     static let children = Inbox(rawValue: 4)
     static let handOver = Inbox(rawValue: 8)
     static let didExecute = Inbox(rawValue: 16)
@@ -108,7 +108,7 @@ struct Life: Sendable {
   private(set) var turn = Turn.free
   private var inbox: Inbox = []
   private var group: GroupFlags = []
-  private(set) var hearing = GroupHearing.none
+  private(set) var parentDecision = ParentDecision.none
 
   init(isGroup: Bool = false) {
     if isGroup { group = .isGroup }
@@ -188,11 +188,11 @@ struct Life: Sendable {
       finish(hasErrors: hasErrors, isByItself: isByItself, isClaimed: isClaimed)
     case .childrenFinished(let hasErrors): endChildren(hasErrors: hasErrors)
     case .observerAdded: noteObserver()
-    case .produced: noteProduced()
+    case .additionPending: noteAddition()
     case .handOver: note(.handOver)
     case .childAsks: note(.children)
     case .joinGroup: joinGroup()
-    case .heard: hearing.hear() ? goOnWithTurn() : .none
+    case .parentDecided: parentDecision.decide() ? goOnWithTurn() : .none
     case .hold(let event): keep(event)
     case .release(let event): release(event)
     case .turnGoesOn: goOnWithTurn()
@@ -308,8 +308,8 @@ struct Life: Sendable {
     return state == .initialized && cancel != .delivered ? .none : requestTurn()
   }
 
-  private mutating func noteProduced() -> Effect {
-    inbox.insert(.produced)
+  private mutating func noteAddition() -> Effect {
+    inbox.insert(.additions)
     return state == .initialized ? .none : requestTurn()
   }
 
@@ -319,7 +319,7 @@ struct Life: Sendable {
   }
 
   private mutating func joinGroup() -> Effect {
-    hearing = .due
+    parentDecision = .due
     return .none
   }
 
@@ -366,7 +366,7 @@ struct Life: Sendable {
       if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) {
         return .event(.didExecute)
       }
-      if inbox.remove(.children) != nil { return .hearChildren }
+      if inbox.remove(.children) != nil { return .decideForChildren }
     }
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
     switch state {
@@ -375,7 +375,7 @@ struct Life: Sendable {
     case .started: return nextWhileStarted()
     case .executing: return nextWhileExecuting()
     case .finishing:
-      if inbox.remove(.produced) != nil { return .event(.willAdd) }
+      if inbox.remove(.additions) != nil { return .event(.willAdd) }
       return nextWhileFinishing()
     case .finished:
       if isRetired { return giveUpTurn() }
@@ -400,7 +400,7 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
-    if inbox.remove(.produced) != nil { return .event(.willAdd) }
+    if inbox.remove(.additions) != nil { return .event(.willAdd) }
     if isCancelled || inbox.contains(.finish) { return beginFinishing() }
     if isGroup, group.insert(.isAnnounced).inserted { return .announceChildren }
     state = .executing
@@ -410,14 +410,14 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
-    if inbox.remove(.produced) != nil { return .event(.willAdd) }
+    if inbox.remove(.additions) != nil { return .event(.willAdd) }
     if inbox.contains(.finish) || isGroup { return beginFinishing() }
     return giveUpTurn()
   }
 
   @inline(__always)
   private mutating func nextWhileFinishing() -> Step {
-    switch hearing.next() {
+    switch parentDecision.next() {
     case .ask: return .askGroup
     case .wait: return .waitForGroup
     case .goOn:
@@ -479,7 +479,7 @@ extension Life {
     /// The turn is kept; it continues when the group has answered.
     case waitForGroup
     /// Answer children that are about to finish.
-    case hearChildren
+    case decideForChildren
     /// Notify dependents and leave the queue. The turn was given up.
     case retire
   }
@@ -525,7 +525,7 @@ extension Life {
     /// An observer was added that wants didAttach, or an event that it missed.
     case observerAdded
     /// There is something to add. A group that is on no queue yet announces it when it executes.
-    case produced
+    case additionPending
     /// A finished dependency has something to hand over.
     case handOver
     /// A child asks which of its errors the group takes over.
@@ -533,7 +533,7 @@ extension Life {
     /// It has joined a group, which decides about its errors before it finishes.
     case joinGroup
     /// The group has decided.
-    case heard
+    case parentDecided
     /// An observer keeps an event back.
     case hold(HoldableEvent)
     /// The observer releases it.
@@ -623,7 +623,7 @@ extension Life {
 
   /// Whether a thread has its turn or is about to get it. False while the turn is kept for an event
   /// elsewhere.
-  var isInTurn: Bool { turn.isHeld && !hold.isAwaited && hearing != .awaited }
+  var isInTurn: Bool { turn.isHeld && !hold.isAwaited && parentDecision != .awaited }
 
   /// Whether its turn is on its way to a thread.
   var isTurnDue: Bool { turn == .due }
@@ -827,13 +827,13 @@ enum HoldableEvent: UInt8, Sendable {
 ///
 /// Events and stages: – changes nothing; ✕ is an inconsistency and traps.
 ///
-/// | event | none | due     | asked     | awaited  | heard |
-/// |-------|------|---------|-----------|----------|-------|
-/// | next  | –    | → asked | → awaited | –        | –     |
-/// | hear  | ✕    | ✕       | → heard   | → heard¹ | ✕     |
+/// | event  | none | due     | asked     | awaited    | decided |
+/// |--------|------|---------|-----------|------------|---------|
+/// | next   | –    | → asked | → awaited | –          | –       |
+/// | decide | ✕    | ✕       | → decided | → decided¹ | ✕       |
 ///
 /// ¹ and the kept turn continues.
-enum GroupHearing: UInt8, Sendable, CaseIterable {
+enum ParentDecision: UInt8, Sendable, CaseIterable {
   /// It is in no group.
   case none
   /// The group must be asked.
@@ -842,7 +842,7 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
   case asked
   /// The turn is kept until the group answers.
   case awaited
-  case heard
+  case decided
 
   /// The next step of a child that has delivered willFinish.
   enum Step: Sendable {
@@ -860,7 +860,7 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
     case .asked, .awaited:
       self = .awaited
       return .wait
-    case .none, .heard:
+    case .none, .decided:
       return .goOn
     }
   }
@@ -868,12 +868,12 @@ enum GroupHearing: UInt8, Sendable, CaseIterable {
   /// The group has decided.
   ///
   /// - Returns: whether the caller must continue the turn.
-  mutating func hear() -> Bool {
-    defer { self = .heard }
+  mutating func decide() -> Bool {
+    defer { self = .decided }
     switch self {
     case .awaited: return true
     case .asked: return false
-    case .none, .due, .heard:
+    case .none, .due, .decided:
       stopBecauseOfInconsistency("Internal inconsistency: heard without having asked")
     }
   }

@@ -46,15 +46,15 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     withCore { core in
-      if let token = core.links?.token { return token }
+      if let token = core.registrations?.token { return token }
       if core.life.isRetired, !core.life.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired later.
       let reason = core.life.cancel == .marked ? nil : core.cancelReason
-      return core.attachments.with(TokensAndTimers.self) { links in
+      return core.attachments.with(TokensAndTimers.self) { registrations in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        links.source = source
-        links.token = source.token
+        registrations.source = source
+        registrations.token = source.token
         return source.token
       }
     }
@@ -87,14 +87,15 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
-    guard childList == nil, peek({ $0.links?.source }) == nil else {
+    guard childList == nil, peek({ $0.registrations?.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
-    let telling: Telling? = withCore { core in
-      core.mark(self, errors: errors, reason: reason, closing: nil) ? core.tell(self) : nil
+    let step: CancelStep? = withCore { core in
+      core.mark(self, errors: errors, reason: reason, closing: nil)
+        ? core.nextCancelStep(for: self) : nil
     }
-    guard let telling else { return false }
-    carryOut(telling, reason)
+    guard let step else { return false }
+    carryOut(step, reason)
     return true
   }
 
@@ -176,7 +177,7 @@ extension Procedure {
         core.mark(self, errors: errors, reason: reason, closing: cancel)
         || (isByToken && core.claimEarlyMark())
       guard core.life.isCancelled else { return (isFirst, false, nil) }
-      guard let source = core.links?.source,
+      guard let source = core.registrations?.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
       return (isFirst, true, source)
@@ -276,23 +277,23 @@ extension Procedure {
   /// cancelled and finishes without the slot.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
-    guard case .start(let attempt) = kind, !goOn() else { return }
+    guard case .start(let attempt) = kind, !resumeAfterYield() else { return }
     withCore { $0.list?.surrender(self, in: attempt) }?.perform()
   }
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
-  private func carryOut(_ telling: consuming Telling, _ reason: CancellationReason) {
-    while case .fire(let source) = telling {
+  private func carryOut(_ step: consuming CancelStep, _ reason: CancellationReason) {
+    while case .fire(let source) = step {
       UndeliveredCancels.withhold(self, isDelivered: false) { source.cancel(reason) }
-      telling = withCore { $0.tell(self) }
+      step = withCore { $0.nextCancelStep(for: self) }
     }
-    if case .requestTurn = telling, bodyTask != nil {
+    if case .requestTurn = step, bodyTask != nil {
       // The turn comes after the handlers of the task.
       UndeliveredCancels.withhold(self, isDelivered: true) { interrupt() }
     } else {
       interrupt()
     }
-    switch consume telling {
+    switch consume step {
     case .requestTurn(let list, let followUp):
       followUp.perform()
       requestTurn(in: list)
@@ -318,7 +319,7 @@ extension Procedure: CancellationFollower {
 
   /// Second part of a cancel, for a procedure that was marked together with others.
   package final func deliverCancel(_ reason: CancellationReason) {
-    carryOut(withCore { $0.tell(self) }, reason)
+    carryOut(withCore { $0.nextCancelStep(for: self) }, reason)
   }
 }
 
@@ -334,7 +335,7 @@ extension CancellationReason {
 }
 
 /// The rest of a cancel that has been marked.
-private enum Telling: Sendable {
+private enum CancelStep: Sendable {
   case fire(CancellationTokenSource)
   case requestTurn(in: ProcedureList?, ProcedureList.FollowUp)
   case done(ProcedureList.FollowUp)
@@ -352,7 +353,8 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func markAhead(_ procedure: Procedure) {
-    guard let links, let place = links.cancelledPlace, let reason = place.reason else { return }
+    guard let registrations, let place = registrations.cancelledPlace, let reason = place.reason
+    else { return }
     let name = givenName ?? procedure.defaultName
     let errors = reason.errors(of: name)
     // The walk of the token will visit its children, too.
@@ -363,19 +365,19 @@ extension ProcedureCore {
         errors: Procedure.errorsOfChildren(of: name, cancelledWith: errors), reason: reason,
         walk: place.walk)
     if mark(procedure, errors: errors, reason: reason, closing: cancel) {
-      links.isMarkedAhead = true
+      registrations.isMarkedAhead = true
     }
   }
 
   /// Whether it was marked ahead of the token that comes now, whose cancel therefore takes effect.
   fileprivate mutating func claimEarlyMark() -> Bool {
-    guard let links else { return false }
-    return exchange(&links.isMarkedAhead, with: false)
+    guard let registrations else { return false }
+    return exchange(&registrations.isMarkedAhead, with: false)
   }
 
   /// The token fires first; then the turn may deliver.
-  fileprivate mutating func tell(_ procedure: Procedure) -> Telling {
-    if let source = links?.source, !source.isCancelled { return .fire(source) }
+  fileprivate mutating func nextCancelStep(for procedure: Procedure) -> CancelStep {
+    if let source = registrations?.source, !source.isCancelled { return .fire(source) }
     // A pending procedure with categories gives them back now, since its turn may wait for a
     // thread.
     let followUp =

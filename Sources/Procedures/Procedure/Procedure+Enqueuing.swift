@@ -38,15 +38,15 @@ extension Procedure {
       }
       effect = core.life.post(.enqueue(waits: waits))
       guard effect != .refused else { return ProcedureList.FollowUp.nothing }
-      let placement = Placement(
+      let enqueueRequest = EnqueueRequest(
         urgency: core.urgency, readiness: effect.readiness,
         attempt: core.life.attempt, role: role, isInBatch: isInBatch)
       if list.isRecorded { core.beginRecord(of: self, in: list) }
       let followUp: ProcedureList.FollowUp
       let request =
-        placement.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
+        enqueueRequest.readiness == .start ? core.exclusionRequest(for: self, in: list) : nil
       publish(&core)
-      (insertion, followUp) = list.insert(self, placement, asking: request) { cancel in
+      (insertion, followUp) = list.insert(self, enqueueRequest, asking: request) { cancel in
         groupCancel = cancel
         isMarked = core.mark(
           self, errors: cancel.errors, reason: cancel.reason,

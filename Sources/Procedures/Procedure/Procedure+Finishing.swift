@@ -97,7 +97,7 @@ extension Procedure {
     case .late:
       if isByItself {
         if !errors.isEmpty { reportLostErrors(errors) }
-      } else if let form = formThatCallsBack {
+      } else if let form = callbackInitializer {
         reportLateFinish(errors, instead: form)
       }
       return false

@@ -23,9 +23,9 @@ extension Procedure {
         return .none
       }
       core.attachments.with(TurnWork.self) {
-        $0.produced.append(Production(procedure: procedure, target: .list))
+        $0.additions.append(PendingAddition(procedure: procedure, target: .list))
       }
-      return core.life.post(.produced)
+      return core.life.post(.additionPending)
     }
     if isRefused { throw ProcedureError(.notEnqueued, of: name) }
     list?.add(procedure)
@@ -33,19 +33,19 @@ extension Procedure {
   }
 
   /// Adds the procedure that the will-add observers were called for.
-  final func carryOut(_ production: Production) {
-    switch production.target {
-    case .list: peek { $0.list }?.add(production.procedure)
+  final func carryOut(_ addition: PendingAddition) {
+    switch addition.target {
+    case .list: peek { $0.list }?.add(addition.procedure)
     case .ownChild:
-      production.procedure.dependencyFinished()
-      if !production.completes.isEmpty { childList?.complete(production.completes) }
+      addition.procedure.dependencyFinished()
+      if !addition.completes.isEmpty { childList?.complete(addition.completes) }
     case .announced: break
     }
   }
 }
 
 /// A procedure that will be added once the will-add observers have returned.
-struct Production: Sendable {
+struct PendingAddition: Sendable {
   enum Target: Sendable {
     /// It is added to the queue, or the group, that the producer is in.
     case list

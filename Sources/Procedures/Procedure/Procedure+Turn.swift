@@ -36,7 +36,7 @@ extension Procedure {
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
     var begun: Begun?
     while true {
-      var isHeard = false
+      var isDecided = false
       switch next {
       case .idle, .waitForPendingEvents, .waitForGroup:
         if case .movesTo(let list) = detail {
@@ -73,9 +73,9 @@ extension Procedure {
       case .settleChildren:
         settleChildren()
       case .askGroup:
-        isHeard = askGroup(on: worker)
-      case .hearChildren:
-        hearChildren()
+        isDecided = askGroup(on: worker)
+      case .decideForChildren:
+        decideForChildren()
       case .retire:
         releaseWork()
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
@@ -87,7 +87,7 @@ extension Procedure {
         return .retired(waiters: leave(&leaving, on: worker))
       }
       next = withCore { core in
-        if isHeard { _ = core.life.post(.heard) }
+        if isDecided { _ = core.life.post(.parentDecided) }
         return core.goOn(with: self, on: worker, &detail)
       }
     }
@@ -135,7 +135,7 @@ extension Procedure {
       }
       // A suspended event continues, unless the turn moves.
       if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
-        let delivery = core.pending?.suspendedDelivery.take()
+        let delivery = core.deferred?.suspendedDelivery.take()
       {
         _ = core.life.post(.beginTurn)
         detail = .delivery(delivery)
@@ -153,7 +153,7 @@ extension Procedure {
   @inline(never)
   private func leave(_ leaving: inout Leaving, on worker: Worker) -> [FinishWaiter]? {
     leaving.attachments.forEach { $0.procedureDidLeave() }
-    leaving.ties.release(on: worker)
+    leaving.rows.release(on: worker)
     return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
   }
 }
@@ -231,7 +231,7 @@ extension ProcedureCore {
     case .retire:
       leave(&detail)
     case .idle, .waitForPendingEvents, .waitForGroup, .handOver, .evaluateConditions,
-      .announceChildren, .execute, .settleChildren, .askGroup, .hearChildren:
+      .announceChildren, .execute, .settleChildren, .askGroup, .decideForChildren:
       break
     }
     return step
@@ -258,10 +258,10 @@ extension ProcedureCore {
 /// Everything that a procedure gives up at its last step.
 struct Leaving: Sendable {
   let attachments: Attachments
-  var ties: Ties
+  var rows: DependencyRows
   let record: ProcedureRecord?
 
-  var isEmpty: Bool { attachments.isEmpty && ties.isEmpty && record == nil }
+  var isEmpty: Bool { attachments.isEmpty && rows.isEmpty && record == nil }
 }
 
 extension ProcedureCore {
@@ -274,9 +274,9 @@ extension ProcedureCore {
     let record = endRecord()
     leaveList()
     // Its dependents observe how it ended.
-    if !dependents.isEmpty { noteHearer() }
+    if !dependents.isEmpty { markObserved() }
     let leaving = Leaving(
-      attachments: attachments.takeLeaving(), ties: takeTies(), record: record)
+      attachments: attachments.takeLeaving(), rows: takeRows(), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }
     if let origin { attachments.with(EndDetails.self) { $0.origin = origin } }
   }
@@ -284,19 +284,19 @@ extension ProcedureCore {
 
 /// A child asks its group, before it finishes, which of its errors the group takes over.
 extension Procedure {
-  /// - Returns: whether the group has decided. If not, it posts `.heard` when it has.
+  /// - Returns: whether the group has decided. If not, it posts `.parentDecided` when it has.
   private func askGroup(on worker: Worker) -> Bool {
-    let isHeard = worker.list?.withGroup(on: worker.context) { group in
+    let isDecided = worker.list?.withGroup(on: worker.context) { group in
       // 1. Usually the group decides on this worker.
-      if group.hearAtOnce(self, on: worker.context) { return true }
+      if group.decideInline(self, on: worker.context) { return true }
       // 2. Otherwise it decides in its next turn.
       group.note { core in
-        core.attachments.with(TurnWork.self) { $0.unheard.append(self) }
+        core.attachments.with(TurnWork.self) { $0.undecidedChildren.append(self) }
         return core.life.post(.childAsks)
       }
       return false
     }
-    return isHeard ?? true
+    return isDecided ?? true
   }
 }
 
@@ -310,9 +310,9 @@ extension ProcedureCore {
 
   /// The next child that has asked. Nil if a cancel must be delivered first: the answers come after
   /// it.
-  mutating func takeUnheardChild() -> Procedure? {
-    guard let pending, !pending.unheard.isEmpty else { return nil }
-    guard life.cancel.isDue else { return pending.unheard.popFirst() }
+  mutating func takeUndecidedChild() -> Procedure? {
+    guard let deferred, !deferred.undecidedChildren.isEmpty else { return nil }
+    guard life.cancel.isDue else { return deferred.undecidedChildren.popFirst() }
     _ = life.post(.childAsks)
     return nil
   }

@@ -104,7 +104,7 @@ final class Values: Attachment, @unchecked Sendable {
   /// Whether the accepted finish brought the output.
   @safe @exclusivity(unchecked) var isOutputFinal = false
 
-  override var remainder: Attachment? { self }
+  override var afterFinish: Attachment? { self }
 }
 
 extension ProcedureCore {

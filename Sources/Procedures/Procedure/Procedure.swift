@@ -72,7 +72,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     #if MODEL || CHAOS
       memberUses.noteLast()
       requireConsistency(
-        storedMembership.line == .none, "Internal inconsistency: a member was released")
+        storedMembership.bucket == .none, "Internal inconsistency: a member was released")
     #endif
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
@@ -102,11 +102,11 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   func ends(with child: Procedure) -> Bool { false }
 
   /// Decides about the errors of a group's children that have asked.
-  func hearChildren() {}
+  func decideForChildren() {}
 
   /// Decides about the errors of a group's child on the child's worker. False if the group's turn
   /// is held, or runs elsewhere.
-  func hearAtOnce(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
+  func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
 
   /// The last child of a group has finished. True if the caller now holds the group's turn.
   func childrenFinished() -> Bool { stopAsNoGroup() }
@@ -119,7 +119,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   func endBecauseOfCancel() {}
 
   /// For a procedure that ends with its closure: the form to use for work that calls back later.
-  var formThatCallsBack: String? { nil }
+  var callbackInitializer: String? { nil }
 
   /// Called before it is added to a queue or group, on the thread that adds it.
   func prepareForQueue() {}
@@ -221,7 +221,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var errors: [any Error] {
     guard failed else { return [] }
     return peek { core in
-      core.noteHearer()
+      core.markObserved()
       return core.errors
     }
   }
@@ -233,7 +233,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   public final var outcome: ProcedureOutcome? {
     peek { core in
       guard core.life.state == .finished else { return nil }
-      core.noteHearer()
+      core.markObserved()
       let errors = core.errors
       if core.life.isCancelled { return .cancelled(errors) }
       return errors.isEmpty ? .succeeded : .failed(errors)

@@ -163,7 +163,8 @@ extension Procedure {
     var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
         core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
-        core.links?.token?.identity, core.life.hearing == .asked ? core.list?.group : nil,
+        core.registrations?.token?.identity,
+        core.life.parentDecision == .asked ? core.list?.group : nil,
         core.life.state == .executing && !core.life.isToldToFinish
       )
     }
@@ -250,14 +251,14 @@ extension ProcedureCore {
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
-  fileprivate var hasSomethingToAnnounce: Bool { pending.map { !$0.produced.isEmpty } ?? false }
+  fileprivate var hasSomethingToAnnounce: Bool { deferred.map { !$0.additions.isEmpty } ?? false }
 
   /// The wait of a turn that is not free; nil if it is.
   private var waitOfHeldTurn: Wait? {
     guard life.turn.isHeld else { return nil }
     if let event = life.awaitedHold { return .pendingEvent(event) }
-    if let call = pending?.suspendedDelivery?.awaitedCall { return .observer(call) }
-    if life.hearing == .awaited, let group = list?.group { return .answer(of: group) }
+    if let call = deferred?.suspendedDelivery?.awaitedCall { return .observer(call) }
+    if life.parentDecision == .awaited, let group = list?.group { return .answer(of: group) }
     return .nothing
   }
 
@@ -287,7 +288,7 @@ extension ProcedureCore {
       guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
-      let ownToken = links?.token?.identity
+      let ownToken = registrations?.token?.identity
       if let call = conditions.awaitedTask?.waitingCall(endedBy: ownToken) {
         return .call(call, [])
       }
@@ -323,23 +324,23 @@ extension ListMachine {
     of procedure: Procedure, of list: ProcedureList, in group: Procedure?,
     _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
-    let line = procedure.membership.line
+    let bucket = procedure.membership.bucket
     // A member of an incomplete batch is being added at this moment; a resting group waits for
     // time.
-    if line == .none || line == .waiting || isCancelled { return .nothing }
+    if bucket == .none || bucket == .waiting || isCancelled { return .nothing }
     // It has a slot, and has not started.
-    if line.hasSlot { return .thread(.start) }
+    if bucket.hasSlot { return .thread(.start) }
     if phase == .held { return group.map(Wait.groupStart) ?? .nothing }
-    if isResting { return group.map(Wait.groupSlot) ?? .nothing }
+    if hasYieldedSlot { return group.map(Wait.groupSlot) ?? .nothing }
     if isSuspended { return .suspension }
-    if line == .excluded, let request = lines.request(of: .unowned(procedure)) {
+    if bucket == .excluded, let request = buckets.request(of: .unowned(procedure)) {
       let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request, in: &reading) }
       return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     }
-    guard line != .evaluable, slotsInUse >= limit else { return .thread(.start) }
+    guard bucket != .evaluable, slotsInUse >= limit else { return .thread(.start) }
     let holders = reading.holders(of: list, limit: limit) {
       var holders: [Procedure] = []
-      lines.forEachWithSlot { holders.append($0.procedure) }
+      buckets.forEachWithSlot { holders.append($0.procedure) }
       return holders
     }
     return .slot(owner, limit: limit, holders)

@@ -150,9 +150,9 @@ final class OwnProgress: Attachment, @unchecked Sendable {
   /// While a reader watches it.
   @safe @exclusivity(unchecked) var node: ProgressNode?
 
-  override var remainder: Attachment? { self }
+  override var afterFinish: Attachment? { self }
 
-  override var showsWork: Bool { fraction != nil }
+  override var indicatesOngoingWork: Bool { fraction != nil }
 }
 
 extension ProcedureCore {

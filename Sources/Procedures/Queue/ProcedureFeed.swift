@@ -39,7 +39,7 @@ public final class ProcedureFeed: Sendable {
   /// How many unfinished procedures it lets in.
   public let limit: Int
 
-  private let room: Room
+  private let permits: Permits
 
   /// Makes a feed without procedures.
   ///
@@ -54,11 +54,11 @@ public final class ProcedureFeed: Sendable {
     }
     self.queue = queue
     self.limit = limit
-    room = Room(for: limit)
+    permits = Permits(for: limit)
   }
 
   /// How many procedures have a place: they were added and have not finished.
-  public var count: Int { room.taken }
+  public var count: Int { permits.taken }
 
   /// Waits until there is room, and adds a procedure.
   ///
@@ -66,7 +66,7 @@ public final class ProcedureFeed: Sendable {
   ///   finishes without executing.
   @discardableResult
   public func add(_ procedure: Procedure) async -> Bool {
-    guard await room.take(on: queue.list, in: "add(_:) of a feed") else {
+    guard await permits.take(on: queue.list, in: "add(_:) of a feed") else {
       procedure.cancel(because: .taskCancelled)
       queue.add(procedure)
       return false
@@ -80,7 +80,7 @@ public final class ProcedureFeed: Sendable {
   ///   finishes without executing. False also if the queue is closed.
   @discardableResult
   public func addIfRoom(_ procedure: Procedure) -> Bool {
-    guard room.takeIfFree() else {
+    guard permits.takeIfFree() else {
       procedure.cancel(withError: ProcedureError(.queueFull, of: queue.name))
       queue.add(procedure)
       return false
@@ -102,11 +102,11 @@ public final class ProcedureFeed: Sendable {
   @available(*, noasync, message: "await add(_:) instead")
   @discardableResult
   public func blockUntilAdded(_ procedure: Procedure) -> Bool {
-    if let (semaphore, place) = room.takeOrStandInLine() {
+    if let (semaphore, place) = permits.takeOrStandInLine() {
       let call = WaitingCall(
-        name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .room(room, queue.list),
+        name: "blockUntilAdded(_:)", instead: "await add(_:)", target: .room(permits, queue.list),
         in: place)
-      if let error = call.block(on: semaphore), room.leave(at: place) {
+      if let error = call.block(on: semaphore), permits.leave(at: place) {
         procedure.cancel(withError: error)
         queue.add(procedure)
         return false
@@ -155,14 +155,14 @@ public final class ProcedureFeed: Sendable {
 
   /// - Returns: false if the task is cancelled.
   private func waitForRoom() async -> Bool {
-    guard await room.take(on: queue.list, in: "add(_:) of a feed") else { return false }
+    guard await permits.take(on: queue.list, in: "add(_:) of a feed") else { return false }
     // Not kept while the sequence is asked: that may take long, and others use the feed.
-    room.giveBack()
+    permits.giveBack()
     return true
   }
 
   private func addInPlace(_ procedure: Procedure) -> Bool {
-    procedure.withCore { core in core.attachments.with(RoomPlace.self) { $0.room = room } }
+    procedure.withCore { core in core.attachments.with(PermitHolder.self) { $0.permits = permits } }
     return queue.add(procedure)
   }
 }

@@ -36,7 +36,7 @@ extension ProcedureList {
   fileprivate var startedProcedures: [Procedure] {
     locked { storage in
       var procedures: [Procedure] = []
-      storage.machine.lines.forEachWithSlot { procedures.append($0.procedure) }
+      storage.machine.buckets.forEachWithSlot { procedures.append($0.procedure) }
       return procedures
     }
   }

@@ -39,7 +39,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     case inOrder
   }
 
-  private final class Line: ProcedureLine, @unchecked Sendable {
+  private final class Line: KeyedBacklog, @unchecked Sendable {
     private let key: Key
 
     init(_ key: Key) {
@@ -81,9 +81,9 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     // 1. In line before it is on the queue: a later one stands behind it.
     let (place, previous) = table.withEntry(of: Line(key)) {
       entry -> (LinePlace.Content, [Procedure]) in
-      let line = ProcedureLine.of(entry)
+      let line = KeyedBacklog.of(entry)
       let previous = policy == .cancelPrevious ? line.all : []
-      return (append(ProcedureLine.Member(procedure: procedure, audience: nil), to: line), previous)
+      return (append(KeyedBacklog.Member(procedure: procedure, audience: nil), to: line), previous)
     }
     // 2. It waits before the others are cancelled, so that none of them has to make room for it.
     takePlace(place, procedure)
@@ -93,7 +93,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
 
   /// Called with the lock of the table held.
   private func append(
-    _ member: ProcedureLine.Member, to line: ProcedureLine
+    _ member: KeyedBacklog.Member, to line: KeyedBacklog
   ) -> LinePlace.Content {
     LinePlace.Content(table: table, line: line, key: line.append(member))
   }
@@ -139,12 +139,12 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   public func join<Shared: Procedure>(
     _ key: Key, until token: CancellationToken, _ make: () throws -> Shared
   ) rethrows -> Shared {
-    var (made, left): (ProcedureLine.Member?, Shared?) = (nil, nil)
+    var (made, left): (KeyedBacklog.Member?, Shared?) = (nil, nil)
     while true {
       // 1. The one that is there; or else the new one, in line before anybody else can add one.
       let (found, place) = table.withEntry(of: Line(key)) {
-        [made, left] entry -> (ProcedureLine.Member?, LinePlace.Content?) in
-        let line = ProcedureLine.of(entry)
+        [made, left] entry -> (KeyedBacklog.Member?, LinePlace.Content?) in
+        let line = KeyedBacklog.of(entry)
         if let last = line.last, last.isJoinable(as: Shared.self), last.procedure !== left {
           return (last, nil)
         }
@@ -154,7 +154,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
       else {
         // 2. There is none. The new one is wanted before others find it, so that no other is the last to leave.
         let audience = SharedCancellation()
-        made = ProcedureLine.Member(procedure: try make(), audience: audience)
+        made = KeyedBacklog.Member(procedure: try make(), audience: audience)
         made?.procedure.cancel(when: audience.token)
         audience.join(until: token)
         continue
@@ -216,19 +216,19 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
 
   /// Cancels all procedures. The store may be used again.
   public func cancelAll() {
-    cancel(table.map { ProcedureLine.of($0).all }.flatMap { $0 })
+    cancel(table.map { KeyedBacklog.of($0).all }.flatMap { $0 })
   }
 
   /// How many procedures have not finished, under whatever keys. O(keys).
-  public var count: Int { table.map { ProcedureLine.of($0).count }.reduce(0, +) }
+  public var count: Int { table.map { KeyedBacklog.of($0).count }.reduce(0, +) }
 
   /// How many procedures under `key` have not finished.
   public func count(_ key: Key) -> Int {
     withLine(key) { $0.count }
   }
 
-  private func withLine<Result: Sendable>(_ key: Key, _ body: (ProcedureLine) -> Result) -> Result {
-    table.withEntry(of: Line(key)) { body(ProcedureLine.of($0)) }
+  private func withLine<Result: Sendable>(_ key: Key, _ body: (KeyedBacklog) -> Result) -> Result {
+    table.withEntry(of: Line(key)) { body(KeyedBacklog.of($0)) }
   }
 
   private func cancel(_ procedures: [Procedure]) {
@@ -236,7 +236,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-extension ProcedureLine.Member {
+extension KeyedBacklog.Member {
   /// Whether somebody may still join it.
   fileprivate func isJoinable<Shared: Procedure>(as type: Shared.Type) -> Bool {
     audience != nil && !procedure.isCancelled && !procedure.isFinished && procedure is Shared

@@ -50,7 +50,7 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
     }
   }
 
-  override func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
+  override func notify(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {
     let (recorders, delegate, queue) = references.withLock {
       ($0.recorders, $0.delegate, $0.queue)
     }

@@ -97,7 +97,7 @@ extension Procedure {
   /// Makes the output of `source`, as it is stored, the input of this procedure, if both are classes that keep
   /// them so.
   @usableFromInline
-  final func takesOutput(of source: Procedure) -> Bool {
+  final func addOutputHandOver(from source: Procedure) -> Bool {
     guard keepsInput, source.keepsOutput else { return false }
     add(OutputHandOver(on: source))
     return true

@@ -20,7 +20,7 @@ extension InputProcedure {
   @inlinable
   @discardableResult
   public func injectResult(from source: some OutputProcedure<Input>) -> Self {
-    if !takesOutput(of: source) {
+    if !addOutputHandOver(from: source) {
       inject(dependency: source) { target, source, _ in
         target.input = try source.outputToHandOver()
       }

@@ -41,7 +41,7 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
     finishByItself { StoredValue(try block()) }
   }
 
-  final override var formThatCallsBack: String? {
+  final override var callbackInitializer: String? {
     "AsyncResultProcedure(.callback) { finish in … }"
   }
 

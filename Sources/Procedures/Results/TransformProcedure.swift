@@ -50,7 +50,7 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
-  final override var formThatCallsBack: String? {
+  final override var callbackInitializer: String? {
     "AsyncTransformProcedure(.callback) { input, finish in … }"
   }
 

@@ -19,7 +19,7 @@ package protocol Scheduler: AnyObject, Sendable {
 
   /// How long a worker runs procedures before it asks to be called again, so that others get the
   /// thread.
-  var stretch: WorkerStretch { get }
+  var quantum: WorkerQuantum { get }
 
   /// The user's queue that workers are blocks of, which may be suspended, or blocked; nil if they begin in any case.
   var underlyingQueue: DispatchQueue? { get }
@@ -44,20 +44,20 @@ package final class DispatchScheduler: Scheduler {
   /// Goes on while its threads are blocked. Nil if workers are blocks of the user's own queue.
   private let line: WorkLine?
   package let underlyingQueue: DispatchQueue?
-  package let stretch: WorkerStretch
+  package let quantum: WorkerQuantum
   package let lookPace = LookPace.ofProcess
 
   /// Workers on the user's own queue, where other blocks wait their turn between procedures.
   package init(underlyingQueue: DispatchQueue) {
     line = nil
     self.underlyingQueue = underlyingQueue
-    stretch = WorkerStretch(procedures: 16, milliseconds: 1)
+    quantum = WorkerQuantum(procedures: 16, milliseconds: 1)
   }
 
   package init(line: WorkLine) {
     self.line = line
     underlyingQueue = nil
-    stretch = WorkerStretch(procedures: 256, milliseconds: 4)
+    quantum = WorkerQuantum(procedures: 256, milliseconds: 4)
   }
 
   package func submit(
@@ -91,8 +91,8 @@ private final class QuietTimer: TimerTarget {
 ///
 /// The clock starts with the second procedure. It is read after that one, and then after twice as many
 /// each time, but at least after every 32: a burst of short procedures pays little for it, and of long
-/// ones two are a stretch.
-package struct WorkerStretch: Sendable {
+/// ones two are a quantum.
+package struct WorkerQuantum: Sendable {
   private static let longestBetweenLooks = 32
 
   private var remaining: Int

@@ -226,7 +226,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     if let last, let delay = pause.delay(on: clock) {
       delay.add(dependency: last)
       next.add(dependency: delay)
-      if !keepsSlotWhileWaiting { rest(during: delay, after: last) }
+      if !keepsSlotWhileWaiting { yieldSlot(during: delay, after: last) }
       add(child: delay)
     } else if let last {
       next.add(dependency: last)

@@ -68,7 +68,7 @@ final class SimulatedWorld: Scheduler, TimerService {
   private let epoch = ContinuousClock.now
 
   /// Each step is one turn of one procedure.
-  let stretch = WorkerStretch(procedures: 1)
+  let quantum = WorkerQuantum(procedures: 1)
   let lookPace = LookPace()
 
   /// - Parameter seed: of the numbers that are no `draws`: those of jitter.

@@ -97,7 +97,7 @@ import Testing
     await #expect(processExitsWith: .failure) {
       var machine = Machine()
       _ = machine.post(.joinGroup)
-      _ = machine.post(.heard)
+      _ = machine.post(.parentDecided)
     }
     await #expect(processExitsWith: .failure) {
       var machine = Machine()
@@ -107,8 +107,8 @@ import Testing
       while machine.next(wants: []) != .execute {}
       _ = machine.post(.finish())
       while machine.next(wants: []) != .askGroup {}
-      _ = machine.post(.heard)
-      _ = machine.post(.heard)
+      _ = machine.post(.parentDecided)
+      _ = machine.post(.parentDecided)
     }
   }
 
@@ -211,7 +211,7 @@ import Testing
     var machine = Self.machine(in: .executing)
     #expect(machine.turn.isHeld)
     #expect(machine.post(.observerAdded) == .none)
-    #expect(machine.post(.produced) == .none)
+    #expect(machine.post(.additionPending) == .none)
     _ = machine.post(.mark())
     #expect(machine.post(.deliver) == .none)
     let steps = (0..<5).map { _ in machine.next(wants: .all) }
@@ -228,7 +228,7 @@ import Testing
     for state in [ProcedureState.started, .executing] {
       var machine = Self.machine(in: state)
       _ = machine.post(.observerAdded)
-      _ = machine.post(.produced)
+      _ = machine.post(.additionPending)
       _ = machine.post(.childAsks)
       _ = machine.post(.mark())
       if isDelivered { _ = machine.post(.deliver) }
@@ -246,7 +246,7 @@ import Testing
     expect(machine.post(.takeTurn) == .turn)
     #expect(machine.post(.childAsks) == .none)
     #expect(machine.post(.giveBackTurn) == .turn)
-    #expect(machine.turn.isHeld && machine.next(wants: []) == .hearChildren)
+    #expect(machine.turn.isHeld && machine.next(wants: []) == .decideForChildren)
   }
 
   @Test("O3: a held event keeps the turn; the last release gives it back")
@@ -337,7 +337,7 @@ private enum LifeEvent: String, CaseIterable {
   case claimFinish
   case finish
   case observerAdded
-  case produced
+  case additionPending
   case handOver
   case childAsks
   case hold
@@ -352,7 +352,7 @@ private enum LifeEvent: String, CaseIterable {
     case .claimFinish: .claimFinish
     case .finish: .finish()
     case .observerAdded: .observerAdded
-    case .produced: .produced
+    case .additionPending: .additionPending
     case .handOver: .handOver
     case .childAsks: .childAsks
     case .hold: .hold(.finish)

@@ -8,7 +8,7 @@ final class Failure: Attachment, @unchecked Sendable {
   /// It is dropped when an observer, the delegate or an owner of the procedure reads its errors or
   /// its outcome. Otherwise the errors are reported when only the worker refers to the finished
   /// procedure, or when the procedure is deallocated.
-  fileprivate struct Hearing: Sendable {
+  fileprivate struct UnobservedErrors: Sendable {
     let name: String
     let supervisor: Weak<QueueSupervisor>?
 
@@ -25,12 +25,12 @@ final class Failure: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
 
   /// Set until a caller reads the errors, if it is possible that none does.
-  @safe @exclusivity(unchecked) fileprivate var unheard: Hearing?
+  @safe @exclusivity(unchecked) fileprivate var unobserved: UnobservedErrors?
 
-  override var remainder: Attachment? { self }
+  override var afterFinish: Attachment? { self }
 
   deinit {
-    if let unheard, !errors.isEmpty { unheard.report(errors) }
+    if let unobserved, !errors.isEmpty { unobserved.report(errors) }
   }
 }
 
@@ -79,8 +79,8 @@ extension ProcedureCore {
   }
 
   /// A caller reads how it ended.
-  func noteHearer() {
-    attachments.existing(Failure.self)?.unheard = nil
+  func markObserved() {
+    attachments.existing(Failure.self)?.unobserved = nil
   }
 }
 
@@ -89,23 +89,23 @@ extension Procedure {
   final func noteAddedAsClosure() { withCore { $0.noteFromClosure() } }
 
   /// Its closure has thrown. Called before it finishes.
-  final func expectHearer() {
+  final func trackUnobservedErrors() {
     guard peek({ $0.isFromClosure && !$0.life.isCancelled }) else { return }
     let name = name
     withCore { core in
       let supervisor = core.list.map { Weak($0.context.supervisor) }
       core.attachments.with(Failure.self) {
-        $0.unheard = Failure.Hearing(name: name, supervisor: supervisor)
+        $0.unobserved = Failure.UnobservedErrors(name: name, supervisor: supervisor)
       }
     }
   }
 
   /// The procedure has finished, and its list is about to release it.
-  final func reportUnheard() {
-    let unheard: (Failure.Hearing, [any Error])? = withCore { core in
+  final func reportUnobserved() {
+    let unobserved: (Failure.UnobservedErrors, [any Error])? = withCore { core in
       guard let failure = core.attachments.existing(Failure.self) else { return nil }
-      return failure.unheard.take().map { ($0, failure.errors) }
+      return failure.unobserved.take().map { ($0, failure.errors) }
     }
-    if let (unheard, errors) = unheard { unheard.report(errors) }
+    if let (unobserved, errors) = unobserved { unobserved.report(errors) }
   }
 }

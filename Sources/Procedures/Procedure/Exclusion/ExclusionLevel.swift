@@ -113,14 +113,14 @@ final class ExclusionLevel: @unchecked Sendable {
   private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 
   /// Moves the oldest request to the front when too many have passed it: none waits forever.
-  func hurryOldest() {
+  func promoteOldest() {
     guard passing >= Self.patience, let line = lines.oldest, let oldest = line.oldest
     else { return }
-    oldest.goNext()
+    oldest.promote()
     if line.update(oldest) { lines.update(line) }
   }
 
-  func letIn(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
+  func admit(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     if let startTimes {
       let start = startTimes.note(places(of: request.limits[index]))
@@ -140,7 +140,7 @@ final class ExclusionLevel: @unchecked Sendable {
   }
 
   /// - Parameter hasStarted: false if it was admitted, and did not start.
-  func letOut(
+  func release(
     _ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding,
     hasStarted: Bool
   ) {

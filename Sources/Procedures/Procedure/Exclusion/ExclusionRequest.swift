@@ -92,7 +92,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   func forgetAge() { age = 0 }
 
   /// Moves the oldest request to the front, regardless of priority.
-  func goNext() {
+  func promote() {
     isPromoted = true
     setTicket()
   }

@@ -94,7 +94,7 @@ struct ExclusionTable: Sendable {
         requireConsistency(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
-        holding.level.letOut(request, index, holding, hasStarted: hasStarted)
+        holding.level.release(request, index, holding, hasStarted: hasStarted)
       }
     }
     var offered: [ExclusionRequest] = []
@@ -219,13 +219,13 @@ struct ExclusionTable: Sendable {
     request.holdings.reserveCapacity(request.limits.count)
     for index in request.limits.indices {
       if let known, known.index == index {
-        request.holdings.append(known.level.letIn(request, index))
+        request.holdings.append(known.level.admit(request, index))
         continue
       }
       let level =
         level(of: request, index)
         ?? newLevel(request.limits[index].category, on: request.list.context.clock)
-      request.holdings.append(level.letIn(request, index))
+      request.holdings.append(level.admit(request, index))
     }
   }
 
@@ -287,7 +287,7 @@ struct ExclusionTable: Sendable {
   /// there.
   private mutating func offer(at level: ExclusionLevel, _ offered: inout [ExclusionRequest]) {
     while true {
-      level.hurryOldest()
+      level.promoteOldest()
       guard let line = level.lines.first, let first = line.first,
         !level.keepsOut(first, line.index)
       else { break }

@@ -6,27 +6,27 @@ extension ListMachine {
   /// Takes the member that requested categories and has been granted them.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
     requireConsistency(
-      procedure.membership.line != .none, "Internal inconsistency: taken, but no member")
+      procedure.membership.bucket != .none, "Internal inconsistency: taken, but no member")
     return start(.unowned(procedure))
   }
 
   /// Moves the member that requested categories into the line for them.
   mutating func exclude(_ procedure: Procedure) {
     requireConsistency(
-      procedure.membership.line != .none, "Internal inconsistency: excluded, but no member")
-    lines.move(.unowned(procedure), to: .excluded)
+      procedure.membership.bucket != .none, "Internal inconsistency: excluded, but no member")
+    buckets.move(.unowned(procedure), to: .excluded)
   }
 
   /// Offers an excluded member its categories. False if it cannot use them now.
   mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
-    guard member.membership.line == .excluded, lines.request(of: member) === request
+    guard member.membership.bucket == .excluded, buckets.request(of: member) === request
     else { return false }
     guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
-      lines.returnToPlace(member, request)
+      buckets.returnToPlace(member, request)
       return false
     }
-    lines.move(member, to: .granted)
+    buckets.move(member, to: .granted)
     return true
   }
 
@@ -34,18 +34,18 @@ extension ListMachine {
   private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
     if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
-    return lines.isPreceded(member, request)
+    return buckets.isPreceded(member, request)
   }
 
   /// The list is suspended: members with a granted slot wait for a slot again.
   mutating func revokeGrants() -> [ExclusionRequest] {
     var revoked: [ExclusionRequest] = []
-    while let member = lines.granted.first {
-      guard let request = lines.request(of: member) else {
+    while let member = buckets.granted.first {
+      guard let request = buckets.request(of: member) else {
         stopBecauseOfInconsistency("Internal inconsistency: granted, but without a request")
       }
       revoked.append(request)
-      lines.returnToPlace(member, request)
+      buckets.returnToPlace(member, request)
     }
     return revoked
   }
@@ -55,11 +55,11 @@ extension ListMachine {
   ///
   /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
-    let line = procedure.membership.line
+    let bucket = procedure.membership.bucket
     procedure.membership.isReady = false
-    guard line != .none, line != .waiting, !line.hasSlot else { return nil }
+    guard bucket != .none, bucket != .waiting, !bucket.hasSlot else { return nil }
     let member = Member.unowned(procedure)
-    lines.move(member, to: .waiting)
-    return line == .excluded ? lines.request(of: member) : nil
+    buckets.move(member, to: .waiting)
+    return bucket == .excluded ? buckets.request(of: member) : nil
   }
 }

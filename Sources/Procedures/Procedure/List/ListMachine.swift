@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// It acquires no lock and calls no user code. It is not pure: it writes a member's line and
 /// neighbours into the member, and counts the references that the list owns.
 ///
-/// Each member stands in one line (`MemberLines`):
+/// Each member stands in one line (`Buckets`):
 /// - *waiting*: for dependencies, or for the answer of a condition
 /// - *evaluable*: its conditions can be evaluated, which takes no slot
 /// - *ready*: for a slot, in the bucket of its priority; members that have stepped aside, and may
@@ -18,21 +18,21 @@ internal import ProcedurePrimitives
 /// A separate line holds *turns*: procedures with something to do that needs no slot, such as
 /// delivering a cancel, or finishing.
 ///
-/// | event             | effect                                                                   |
-/// |-------------------|--------------------------------------------------------------------------|
-/// | insert            | joins waiting, evaluable or ready; refused once a group has closed       |
-/// | advance           | waiting → evaluable or ready; in a batch only noted, instead of ready    |
-/// | complete          | all of a batch are members: the ready ones → ready                       |
-/// | makeWaiting       | anywhere, but not started → waiting                                      |
-/// | take              | first turn; first granted; first evaluable; first ready if a slot is free |
-/// | exclude           | ready → excluded, instead of being taken                                 |
-/// | grant             | excluded → granted if it is next for a free slot, otherwise → ready      |
-/// | retire            | leaves, wherever it is; frees its slot                                   |
-/// | setUrgency        | ready → ready, in another bucket; otherwise counts once it is            |
-/// | requestTurn       | joins the line of turns                                                  |
-/// | begin / settle    | a group executes: children may start / may be the last                   |
-/// | rest / endRest    | a group gives up its slot, and no child starts / it has one again        |
-/// | … of a member     | running → waiting / waiting → ready, of the group in the list around it  |
+/// | event                   | effect                                                                    |
+/// |-------------------------|---------------------------------------------------------------------------|
+/// | insert                  | joins waiting, evaluable or ready; refused once a group has closed        |
+/// | advance                 | waiting → evaluable or ready; in a batch only noted, instead of ready     |
+/// | complete                | all of a batch are members: the ready ones → ready                        |
+/// | makeWaiting             | anywhere, but not started → waiting                                       |
+/// | take                    | first turn; first granted; first evaluable; first ready if a slot is free |
+/// | exclude                 | ready → excluded, instead of being taken                                  |
+/// | grant                   | excluded → granted if it is next for a free slot, otherwise → ready       |
+/// | retire                  | leaves, wherever it is; frees its slot                                    |
+/// | setUrgency              | ready → ready, in another bucket; otherwise counts once it is             |
+/// | requestTurn             | joins the line of turns                                                   |
+/// | begin / settle          | a group executes: children may start / may be the last                    |
+/// | yieldSlot / reclaimSlot | a group gives up its slot, and no child starts / it has one again         |
+/// | … of a member           | running → waiting / waiting → ready, of the group in the list around it   |
 ///
 /// Invariants:
 /// 1. After each event, if something can be taken, a worker is requested and has not arrived. A
@@ -46,7 +46,7 @@ struct ListMachine: Sendable {
     let rawValue: UInt8
     static let suspended = Stops(rawValue: 1)
     /// The group has given up its slot.
-    static let resting = Stops(rawValue: 2)
+    static let slotYielded = Stops(rawValue: 2)
   }
 
   enum Taken: Sendable {
@@ -70,7 +70,7 @@ struct ListMachine: Sendable {
 
   // Only this machine and its extensions use these.
 
-  var lines = MemberLines()
+  var buckets = Buckets()
   /// Procedures that were added and are not members yet. They count as the last of the waiting
   /// members, and of the ready members of normal priority. Every event but `take` and `retire`
   /// needs `admitArrivals` before it.
@@ -90,36 +90,37 @@ struct ListMachine: Sendable {
   var count: Int { memberCount + arrivals.count }
 
   mutating func insert(
-    _ procedure: Procedure, _ placement: Placement, asking request: ExclusionRequest? = nil
+    _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
+    asking request: ExclusionRequest? = nil
   ) -> Insertion {
-    if phase == .closed || (isClosed && placement.role != .prerequisite) { return .refused }
-    let isHeld = holdsAdditions && placement.role != .prerequisite && !isCancelled
-    let line: StandingLine =
-      switch placement.readiness {
+    if phase == .closed || (isClosed && enqueueRequest.role != .prerequisite) { return .refused }
+    let isHeld = holdsAdditions && enqueueRequest.role != .prerequisite && !isCancelled
+    let bucket: Bucket =
+      switch enqueueRequest.readiness {
       case _ where isHeld: .waiting
       case .waiting: .waiting
-      case .start where placement.isInBatch: .waiting
+      case .start where enqueueRequest.isInBatch: .waiting
       case .evaluate: .evaluable
-      case .start: .ready(placement.urgency.priority)
+      case .start: .ready(enqueueRequest.urgency.priority)
       }
-    placement.note(in: procedure)
+    enqueueRequest.note(in: procedure)
     if isHeld { procedure.membership.isReady = false }
     let member = Member.retaining(procedure)
-    join(member, line, isKept: true)
-    if !isHeld, let request { lines.note(request, of: member) }
+    join(member, bucket, isRetainedByList: true)
+    if !isHeld, let request { buckets.note(request, of: member) }
     // The group records its initial children itself: `consist(of:)`.
-    if isGroup, placement.role != .initialChild { kept.add(procedure) }
+    if isGroup, enqueueRequest.role != .initialChild { kept.add(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
 
-  /// Makes it a member. The list owns the reference if `isKept`, otherwise the caller.
+  /// Makes it a member. The list owns the reference if `isRetainedByList`, otherwise the caller.
   @inline(__always)
-  private mutating func join(_ member: Member, _ line: StandingLine, isKept: Bool) {
+  private mutating func join(_ member: Member, _ bucket: Bucket, isRetainedByList: Bool) {
     lastAge &+= 1
     member.age = lastAge
-    member.membership.isKept = isKept
+    member.membership.isRetainedByList = isRetainedByList
     memberCount += 1
-    lines.put(member, line)
+    buckets.put(member, bucket)
   }
 
   /// Takes over the procedures that have arrived. None of the earlier ones may be left.
@@ -136,19 +137,21 @@ struct ListMachine: Sendable {
 
   private mutating func admit(_ member: Member) {
     let membership = member.membership
-    join(member, membership.isReady ? .ready(membership.urgency.priority) : .waiting, isKept: true)
+    join(
+      member, membership.isReady ? .ready(membership.urgency.priority) : .waiting,
+      isRetainedByList: true)
   }
 
   /// Starts the first ready arrival directly, without the line of the ready members.
   @inline(__always)
   private mutating func takeReadyArrival() -> Job? {
-    guard lines.slotsInUse < limit, hasReadyArrivals else { return nil }
+    guard buckets.slotsInUse < limit, hasReadyArrivals else { return nil }
     while let member = arrivals.popFirst() {
       guard member.membership.isReady else {
         admit(member)
         continue
       }
-      join(member, .running, isKept: false)
+      join(member, .running, isRetainedByList: false)
       return job(starting: member)
     }
     return nil
@@ -159,20 +162,20 @@ struct ListMachine: Sendable {
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
-    guard procedure.membership.line == .waiting else { return }
+    guard procedure.membership.bucket == .waiting else { return }
     let member = Member.unowned(procedure)
     procedure.membership.attempt = attempt
     switch readiness {
     case .waiting:
       break
     case .evaluate:
-      lines.move(member, from: .waiting, to: .evaluable)
+      buckets.move(member, from: .waiting, to: .evaluable)
     case .start:
-      if let request { lines.note(request, of: member) }
+      if let request { buckets.note(request, of: member) }
       if procedure.membership.isInBatch {
         procedure.membership.isReady = true
       } else {
-        lines.move(member, from: .waiting, to: .ready(procedure.membership.urgency.priority))
+        buckets.move(member, from: .waiting, to: .ready(procedure.membership.urgency.priority))
       }
     }
   }
@@ -187,8 +190,8 @@ struct ListMachine: Sendable {
     for procedure in batch {
       procedure.membership.isInBatch = false
       // A procedure that has not been received will be received as ready as it is.
-      guard procedure.membership.isReady, procedure.membership.line == .waiting else { continue }
-      lines.move(
+      guard procedure.membership.isReady, procedure.membership.bucket == .waiting else { continue }
+      buckets.move(
         .unowned(procedure), from: .waiting, to: .ready(procedure.membership.urgency.priority))
     }
   }
@@ -197,12 +200,12 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: the request or grant that it must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    let line = procedure.membership.line
-    guard line != .none else { return nil }
+    let bucket = procedure.membership.bucket
+    guard bucket != .none else { return nil }
     let member = Member.unowned(procedure)
     procedure.membership.isReady = false
-    if line != .waiting { lines.move(member, to: .waiting) }
-    return lines.takeRequest(of: member)
+    if bucket != .waiting { buckets.move(member, to: .waiting) }
+    return buckets.takeRequest(of: member)
   }
 
   /// Changes the urgency of a member that has not started. A ready member moves behind those that
@@ -211,17 +214,17 @@ struct ListMachine: Sendable {
   /// - Returns: its request, if it has one and the priority, which decides the place in line, has
   ///   changed.
   mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
-    let line = procedure.membership.line
-    guard line != .none, line != .running else { return nil }
+    let bucket = procedure.membership.bucket
+    guard bucket != .none, bucket != .running else { return nil }
     let isMoved = procedure.membership.urgency.priority != urgency.priority
     procedure.membership.urgency = urgency
     let member = Member.unowned(procedure)
-    let request = lines.request(of: member)
+    let request = buckets.request(of: member)
     guard isMoved else { return nil }
-    if line.isReturned, let request {
-      lines.returnToPlace(member, request)
-    } else if line.isReady {
-      lines.move(member, from: line, to: .ready(urgency.priority))
+    if bucket.isReturned, let request {
+      buckets.returnToPlace(member, request)
+    } else if bucket.isReady {
+      buckets.move(member, from: bucket, to: .ready(urgency.priority))
     }
     return request
   }
@@ -230,11 +233,11 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: whether that closed the group, and the request that the member must give up.
   mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
-    guard member.membership.line != .none else { return (false, nil) }
-    lines.remove(member)
+    guard member.membership.bucket != .none else { return (false, nil) }
+    buckets.remove(member)
     memberCount -= 1
-    let request = lines.takeRequest(of: member)
-    if member.membership.isKept { member.release() }
+    let request = buckets.takeRequest(of: member)
+    if member.membership.isRetainedByList { member.release() }
     return (count == 0 && phase.becameEmpty(), request)
   }
 
@@ -243,8 +246,10 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: whether it does. Otherwise the worker releases the reference.
   mutating func giveBack(_ member: Member) -> Bool {
-    guard member.membership.line != .none, !member.membership.isKept else { return false }
-    member.membership.isKept = true
+    guard member.membership.bucket != .none, !member.membership.isRetainedByList else {
+      return false
+    }
+    member.membership.isRetainedByList = true
     return true
   }
 
@@ -269,9 +274,9 @@ struct ListMachine: Sendable {
       return .job(Job(member: member, kind: .turn, quality: nil))
     }
     guard isOpen else { return nil }
-    if let member = lines.granted.first { return .job(start(member)) }
-    if let member = lines.evaluable.first {
-      lines.move(member, to: .waiting)
+    if let member = buckets.granted.first { return .job(start(member)) }
+    if let member = buckets.evaluable.first {
+      buckets.move(member, to: .waiting)
       member.retain()
       let membership = member.membership
       return .job(
@@ -280,9 +285,9 @@ struct ListMachine: Sendable {
           quality: membership.urgency.ownQuality))
     }
     // Arrivals are no more urgent than normal, and came later than the ready members.
-    if !lines.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
-    guard lines.slotsInUse < limit, let member = lines.firstReady else { return nil }
-    if let request = lines.request(of: member) { return .mustAsk(request) }
+    if !buckets.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
+    guard buckets.slotsInUse < limit, let member = buckets.firstReady else { return nil }
+    if let request = buckets.request(of: member) { return .mustAsk(request) }
     return .job(start(member))
   }
 
@@ -290,9 +295,9 @@ struct ListMachine: Sendable {
   /// own.
   @inline(__always)
   mutating func start(_ member: Member) -> Job {
-    lines.start(member)
-    if !member.membership.isKept { member.retain() }
-    member.membership.isKept = false
+    buckets.start(member)
+    if !member.membership.isRetainedByList { member.retain() }
+    member.membership.isRetainedByList = false
     return job(starting: member)
   }
 
@@ -311,8 +316,8 @@ struct ListMachine: Sendable {
   private var canTake: Bool {
     if !turns.isEmpty { return true }
     guard isOpen else { return false }
-    return ((lines.hasReady || arrivals.readyCount > 0) && lines.slotsInUse < limit)
-      || !lines.evaluable.isEmpty || !lines.granted.isEmpty
+    return ((buckets.hasReady || arrivals.readyCount > 0) && buckets.slotsInUse < limit)
+      || !buckets.evaluable.isEmpty || !buckets.granted.isEmpty
   }
 
   mutating func workerArrived() {
@@ -335,38 +340,38 @@ extension ListMachine {
   }
 
   /// Whether the group has given up its slot, and no child starts until it has one again.
-  var isResting: Bool { stops.contains(.resting) }
+  var hasYieldedSlot: Bool { stops.contains(.slotYielded) }
 
   /// The group is about to give up its slot.
   ///
   /// - Returns: false if it has none, or if a child other than the executing `pause` runs or stands
   ///   in line: it may exclude others inside the group.
-  mutating func rest(during pause: Procedure) -> Bool {
-    guard pause.isExecuting, pause.membership.line == .running, slotsInUse == 1,
-      !lines.hasExcluded
+  mutating func yieldSlot(during pause: Procedure) -> Bool {
+    guard pause.isExecuting, pause.membership.bucket == .running, slotsInUse == 1,
+      !buckets.hasExcluded
     else { return false }
-    return stops.insert(.resting).inserted
+    return stops.insert(.slotYielded).inserted
   }
 
   /// The group has a slot again.
   ///
   /// - Returns: false if it already had one.
-  mutating func endRest() -> Bool { stops.remove(.resting) != nil }
+  mutating func reclaimSlot() -> Bool { stops.remove(.slotYielded) != nil }
 
   /// Takes the slot of a group that executes.
   ///
   /// - Returns: the request that it gives up, and will make again.
-  mutating func rest(_ group: Procedure) -> ExclusionRequest? {
-    guard group.membership.line == .running else { return nil }
+  mutating func yieldSlot(_ group: Procedure) -> ExclusionRequest? {
+    guard group.membership.bucket == .running else { return nil }
     let member = Member.unowned(group)
-    lines.move(member, from: .running, to: .waiting)
-    return lines.request(of: member)
+    buckets.move(member, from: .running, to: .waiting)
+    return buckets.request(of: member)
   }
 
   /// A group that has given up its slot wants one again.
-  mutating func endRest(of group: Procedure) {
-    guard group.membership.line == .waiting else { return }
-    lines.move(
+  mutating func reclaimSlot(of group: Procedure) {
+    guard group.membership.bucket == .waiting else { return }
+    buckets.move(
       .unowned(group), from: .waiting, to: .ready(group.membership.urgency.priority))
   }
 }
@@ -436,9 +441,9 @@ extension ListMachine {
     }
     let unfinished = procedures
     let finished =
-      unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.line == .none }
+      unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.bucket == .none }
     for procedure in unfinished {
-      if procedure.membership.isKept { Member.unowned(procedure).release() }
+      if procedure.membership.isRetainedByList { Member.unowned(procedure).release() }
       procedure.membership = Membership()
     }
     var awaitingTurn: [Procedure] = []
@@ -454,7 +459,7 @@ extension ListMachine {
 
 /// Questions about a list.
 extension ListMachine {
-  var slotsInUse: Int { lines.slotsInUse }
+  var slotsInUse: Int { buckets.slotsInUse }
 
   /// Whether a ready member could be taken.
   var hasRoom: Bool { isOpen && slotsInUse < limit }
@@ -469,19 +474,20 @@ extension ListMachine {
   /// waits in another list itself, and for members that wait only for the end of a suspension.
   @inline(__always)
   func isStuck(hasMoreArrivals: Bool) -> Bool {
-    (memberCount > lines.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
-      && phase != .held && !isResting && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
+    (memberCount > buckets.slotsInUse || hasArrivals || hasMoreArrivals) && !isWorkerRequested
+      && phase != .held && !hasYieldedSlot
+      && (!isSuspended || hasMoreArrivals || waitsWhileSuspended)
   }
 
   private var waitsWhileSuspended: Bool {
-    lines.hasWaiting || arrivals.count > arrivals.readyCount
+    buckets.hasWaiting || arrivals.count > arrivals.readyCount
   }
 
   /// The members, in the order in which they were added. O(n log n) at most.
   var procedures: [Procedure] {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
-    lines.forEach { members.append($0) }
+    buckets.forEach { members.append($0) }
     if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
       members.sort { $0.isOlder(than: $1) }
     }
@@ -490,7 +496,7 @@ extension ListMachine {
 
   /// Visits members and arrivals, in no order.
   func forEach(_ body: (Procedure) -> Void) {
-    lines.forEach { $0.with(body) }
+    buckets.forEach { $0.with(body) }
     arrivals.forEach { $0.with(body) }
   }
 }
@@ -572,7 +578,7 @@ extension ListMachine {
   /// Why ready members are not started at the moment.
   var hindrance: Hindrance {
     @inline(__always) get {
-      if phase == .held || isResting { return .group }
+      if phase == .held || hasYieldedSlot { return .group }
       if isSuspended { return .suspension }
       return slotsInUse >= limit ? .slot : .worker
     }

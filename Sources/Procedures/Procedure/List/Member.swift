@@ -24,7 +24,7 @@ enum MemberRole: Sendable {
 }
 
 /// The properties of a procedure at the time when it is added.
-struct Placement: Sendable {
+struct EnqueueRequest: Sendable {
   let urgency: Urgency
   let readiness: Readiness
   /// The attempt in which it reached that readiness.
@@ -88,8 +88,8 @@ struct Membership: Sendable {
   private static let inBatch: UInt8 = 1 << 7
 
   /// The line in which it stands; `none` for a procedure that is no member.
-  var line: StandingLine {
-    get { StandingLine(index: bits & Self.listBits) }
+  var bucket: Bucket {
+    get { Bucket(index: bits & Self.listBits) }
     set { bits = bits & ~Self.listBits | newValue.index }
   }
 
@@ -114,7 +114,7 @@ struct Membership: Sendable {
   }
 
   /// Whether its list owns a reference to it. The worker that starts it takes that reference over.
-  var isKept: Bool {
+  var isRetainedByList: Bool {
     get { bits & Self.kept != 0 }
     set { bits = newValue ? bits | Self.kept : bits & ~Self.kept }
   }
@@ -171,7 +171,7 @@ struct MemberLinks: Sendable {
 
   /// Whether only its list refers to it, weak references included. Called under the list's lock.
   var isReferencedByListOnly: Bool {
-    guard membership.isKept, isOwnedOnce else { return false }
+    guard membership.isRetainedByList, isOwnedOnce else { return false }
     return with { _getWeakRetainCount($0) == 1 && _getUnownedRetainCount($0) == 1 }
   }
 

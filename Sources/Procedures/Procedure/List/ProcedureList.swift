@@ -365,13 +365,13 @@ extension ProcedureList {
   func admit(
     _ procedure: Procedure, as role: MemberRole = .member
   ) -> Bool {
-    let tells = hasDelegate
-    if tells { delegate?.tell(.willAdd, of: procedure, errors: []) }
+    let notifies = hasDelegate
+    if notifies { delegate?.notify(.willAdd, of: procedure, errors: []) }
     guard procedure.enqueue(in: self, as: role) != .refused else {
       procedure.end(refusedBy: self)
       return false
     }
-    if tells { delegate?.tell(.didAdd, of: procedure, errors: []) }
+    if notifies { delegate?.notify(.didAdd, of: procedure, errors: []) }
     return true
   }
 
@@ -381,18 +381,18 @@ extension ProcedureList {
   /// No user code is called while some are members and others are not.
   func admit(_ batch: [Procedure]) {
     if batch.count <= 1 { return batch.forEach { admit($0) } }
-    let tells = hasDelegate
-    if tells { for procedure in batch { delegate?.tell(.willAdd, of: procedure, errors: []) } }
+    let notifies = hasDelegate
+    if notifies { for procedure in batch { delegate?.notify(.willAdd, of: procedure, errors: []) } }
     var refused: [Procedure] = []
     batch.forEachUncounted { procedure in
       if procedure.enqueue(in: self, isInBatch: true) == .refused { refused.append(procedure) }
     }
     complete(batch)
     for procedure in refused { procedure.end(refusedBy: self) }
-    guard tells else { return }
+    guard notifies else { return }
     let unadded = Set(refused)
     for procedure in batch where !unadded.contains(procedure) {
-      delegate?.tell(.didAdd, of: procedure, errors: [])
+      delegate?.notify(.didAdd, of: procedure, errors: [])
     }
   }
 
@@ -412,15 +412,16 @@ extension ProcedureList {
   ///   here.
   @inline(__always)
   func insert(
-    _ procedure: Procedure, _ placement: Placement,
+    _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
     // 1. Usually no lock is needed. A group allows that only while it is being made: later it may
     //    refuse.
-    if request == nil, placement.mayArriveLate, owner == nil || placement.role == .initialChild,
+    if request == nil, enqueueRequest.mayArriveLate,
+      owner == nil || enqueueRequest.role == .initialChild,
       arrivals.isOpen
     {
-      placement.note(in: procedure)
+      enqueueRequest.note(in: procedure)
       let answer = arrivals.append(procedure, isExpected: isWorkerComing)
       // The follow-up comes when the group is made.
       if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .nothing) }
@@ -428,7 +429,8 @@ extension ProcedureList {
         return (
           .accepted(isAnnounced: true),
           // The caller that completes a batch decides whether members are stuck.
-          placement.readiness == .waiting && !placement.isInBatch ? followUpOfWaiting() : .nothing
+          enqueueRequest.readiness == .waiting && !enqueueRequest.isInBatch
+            ? followUpOfWaiting() : .nothing
         )
       }
       if answer == .acceptedUnexpected {
@@ -443,7 +445,7 @@ extension ProcedureList {
     // 2. Otherwise it is inserted under the lock, behind all arrivals.
     return storage.withLock { storage in
       admitAll(&storage)
-      let insertion = storage.machine.insert(procedure, placement, asking: request)
+      let insertion = storage.machine.insert(procedure, enqueueRequest, asking: request)
       if insertion != .refused, storage.isOrphaned { storage.itself = self }
       if insertion != .refused, let cancel = storage.treeCancel {
         if procedure.childList != nil { cancel.expectGroup() }
@@ -506,7 +508,7 @@ extension ProcedureList {
   func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
     locked { storage in
       let membership = procedure.membership
-      guard membership.line.hasSlot, attempt == nil || membership.attempt == attempt else {
+      guard membership.bucket.hasSlot, attempt == nil || membership.attempt == attempt else {
         return .nothing
       }
       return makeWaiting(procedure, &storage)
@@ -643,8 +645,8 @@ extension ProcedureList {
       // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
       //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
       //    of its last child.
-      if member.membership.line == .none { admitAll(&storage) }
-      let hasStarted = member.membership.line != .granted
+      if member.membership.bucket == .none { admitAll(&storage) }
+      let hasStarted = member.membership.bucket != .granted
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and are offered before the next job is
@@ -812,7 +814,7 @@ extension ProcedureList {
     while isMember {
       isMember = await withCheckedContinuation { continuation in
         let mustWait = storage.withLock { storage in
-          guard procedure.membership.line != .none else { return false }
+          guard procedure.membership.bucket != .none else { return false }
           let waiters = storage.leaveWaiters ?? FinishWaiters()
           waiters.append(.task(continuation, FinishWaiter.Place()))
           storage.leaveWaiters = waiters
@@ -850,5 +852,5 @@ class ListDelegate: @unchecked Sendable {
   final func publish(isWanted: Bool) { status.store(isWanted ? 1 : 0) }
 
   /// Subclasses override this.
-  func tell(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {}
+  func notify(_ event: ProcedureEvents, of procedure: Procedure, errors: [any Error]) {}
 }

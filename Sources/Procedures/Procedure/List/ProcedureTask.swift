@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// one submission to the queue's scheduler. The thread in whose step the body ends continues as a
 /// worker, with the turn in which the procedure finishes.
 ///
-/// A worker whose stretch is over submits the first step as well. In a simulation a stretch is one
+/// A worker whose quantum is over submits the first step as well. In a simulation a quantum is one
 /// turn, so that it sees each step.
 final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// Not an optional closure: each conversion to or from one is a thunk, with memory of its own.
@@ -54,7 +54,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// to pass them on.
   ///
   /// It begins when the procedure has executed, and occupies its memory until then.
-  func waitForWork() {
+  func makeInheritingTask() {
     task = Running(executorPreference: self) { [self] in
       if case .known(let work) = takeWork() { await work() }
     }
@@ -67,7 +67,7 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   private func takeWork() -> Work { locked { exchange(&work, with: .none) } }
 
   /// The procedure finishes without having executed.
-  func endWithoutWork() { submitFirstStep(on: .detached) }
+  func finishEmpty() { submitFirstStep(on: .detached) }
 
   // MARK: Steps
 

@@ -2,18 +2,18 @@ internal import ProcedurePrimitives
 
 /// The barriers of one queue, and the procedures that wait for them.
 ///
-/// A barrier begins a *stretch*: the barrier, and the procedures that are added until the next one.
-/// Stretches open in order. Procedures in an open stretch run; others are held back by one wait in
+/// A barrier begins a *phase*: the barrier, and the procedures that are added until the next one.
+/// Phases open in order. Procedures in an open phase run; others are held back by one wait in
 /// addition to their dependencies.
 ///
-/// | event                        | effect                                                           |
-/// |------------------------------|------------------------------------------------------------------|
-/// | a barrier is added           | begins a stretch, which is not open                              |
-/// | another procedure is added   | joins the last stretch; held back unless that is open            |
-/// | the last in open ones ends   | the barrier of the first stretch that is not open is let run     |
-/// | that barrier ends            | its stretch opens, and so do those behind it whose barriers ended |
+/// | event                      | effect                                                          |
+/// |----------------------------|-----------------------------------------------------------------|
+/// | a barrier is added         | begins a phase, which is not open                               |
+/// | another procedure is added | joins the last phase; held back unless that is open             |
+/// | the last in open ones ends | the barrier of the first phase that is not open is let run      |
+/// | that barrier ends          | its phase opens, and so do those behind it whose barriers ended |
 ///
-/// A barrier that is cancelled ends before it was let run: its stretch then opens with the previous
+/// A barrier that is cancelled ends before it was let run: its phase then opens with the previous
 /// one. Each event is O(1) for each procedure that it concerns.
 ///
 /// Invariants:
@@ -22,10 +22,10 @@ internal import ProcedurePrimitives
 /// 2. Each member that was there at the first barrier, or was added since, has one ticket.
 final class QueueBarriers: Sendable {
   /// Guarded by the lock of its `QueueBarriers`.
-  final class Stretch: @unchecked Sendable {
+  final class BarrierPhase: @unchecked Sendable {
     fileprivate let barrier: Procedure
-    /// The previous stretch, until it opens and is released.
-    fileprivate weak var previous: Stretch?
+    /// The previous phase, until it opens and is released.
+    fileprivate weak var previous: BarrierPhase?
     fileprivate var isBarrierDone = false
     fileprivate var isBarrierReleased = false
     fileprivate var isOpen = false
@@ -33,7 +33,7 @@ final class QueueBarriers: Sendable {
     fileprivate var held: [Procedure?] = []
     fileprivate var unfinished = 0
 
-    fileprivate init(_ barrier: Procedure, after previous: Stretch?) {
+    fileprivate init(_ barrier: Procedure, after previous: BarrierPhase?) {
       self.barrier = barrier
       self.previous = previous
     }
@@ -43,7 +43,7 @@ final class QueueBarriers: Sendable {
   struct Ticket: Sendable {
     fileprivate let barriers: QueueBarriers
     /// Nil for a procedure that no barrier held back when it was added.
-    fileprivate let stretch: Stretch?
+    fileprivate let phase: BarrierPhase?
     /// Its index among the held procedures; nil for the barrier.
     fileprivate let index: Int?
 
@@ -57,7 +57,7 @@ final class QueueBarriers: Sendable {
     /// Procedures that are no longer held back.
     var released: [Procedure] = []
     /// References that may be the last to a barrier.
-    var opened: [Stretch] = []
+    var opened: [BarrierPhase] = []
 
     func carryOut() {
       for procedure in released { procedure.dependencyFinished() }
@@ -67,11 +67,11 @@ final class QueueBarriers: Sendable {
   fileprivate struct State: Sendable {
     /// Whether there ever was a barrier.
     var isUsed = false
-    /// The number of unfinished procedures in open stretches.
+    /// The number of unfinished procedures in open phases.
     var openCount = 0
-    /// The stretches that are not open.
-    var closed = Fifo<Stretch>()
-    var last: Stretch?
+    /// The phases that are not open.
+    var closed = Fifo<BarrierPhase>()
+    var last: BarrierPhase?
   }
 
   private let state = Locked(State())
@@ -86,27 +86,27 @@ final class QueueBarriers: Sendable {
       state.openCount = members.count
       return members
     }
-    for member in members { hand(Ticket(barriers: self, stretch: nil, index: nil), to: member) }
+    for member in members { hand(Ticket(barriers: self, phase: nil, index: nil), to: member) }
   }
 
   /// A procedure was added, and is held back.
   func admit(_ procedure: Procedure, isBarrier: Bool) {
     let (ticket, opening): (Ticket, Opening) = state.withLock { state in
       if isBarrier {
-        let stretch = Stretch(procedure, after: state.last)
-        state.closed.append(stretch)
-        state.last = stretch
-        return (Ticket(barriers: self, stretch: stretch, index: nil), state.openUp())
+        let phase = BarrierPhase(procedure, after: state.last)
+        state.closed.append(phase)
+        state.last = phase
+        return (Ticket(barriers: self, phase: phase, index: nil), state.openUp())
       }
-      guard let stretch = state.last, !stretch.isOpen else {
+      guard let phase = state.last, !phase.isOpen else {
         state.openCount += 1
         return (
-          Ticket(barriers: self, stretch: nil, index: nil), Opening(released: [procedure])
+          Ticket(barriers: self, phase: nil, index: nil), Opening(released: [procedure])
         )
       }
-      stretch.held.append(procedure)
-      stretch.unfinished += 1
-      return (Ticket(barriers: self, stretch: stretch, index: stretch.held.count - 1), Opening())
+      phase.held.append(procedure)
+      phase.unfinished += 1
+      return (Ticket(barriers: self, phase: phase, index: phase.held.count - 1), Opening())
     }
     hand(ticket, to: procedure)
     opening.carryOut()
@@ -119,7 +119,7 @@ final class QueueBarriers: Sendable {
       return state.isUsed
     }
     guard isUsed else { return }
-    hand(Ticket(barriers: self, stretch: nil, index: nil), to: procedure)
+    hand(Ticket(barriers: self, phase: nil, index: nil), to: procedure)
   }
 
   private func hand(_ ticket: Ticket, to procedure: Procedure) {
@@ -128,11 +128,11 @@ final class QueueBarriers: Sendable {
 
   fileprivate func finish(_ ticket: Ticket) {
     let opening = state.withLock { state in
-      if let stretch = ticket.stretch, ticket.index == nil {
-        stretch.isBarrierDone = true
-      } else if let stretch = ticket.stretch, let index = ticket.index, !stretch.isOpen {
-        stretch.held[index] = nil
-        stretch.unfinished -= 1
+      if let phase = ticket.phase, ticket.index == nil {
+        phase.isBarrierDone = true
+      } else if let phase = ticket.phase, let index = ticket.index, !phase.isOpen {
+        phase.held[index] = nil
+        phase.unfinished -= 1
       } else {
         state.openCount -= 1
       }
@@ -154,23 +154,23 @@ final class QueueBarriers: Sendable {
     with ticket: Ticket, in list: ProcedureList, seeing seen: inout [Procedure]
   ) -> [Procedure] {
     state.withLock { state in
-      guard let stretch = ticket.stretch, !stretch.isOpen else { return [] }
+      guard let phase = ticket.phase, !phase.isOpen else { return [] }
       if ticket.index == nil {
-        if stretch.isBarrierReleased { return [] }
-      } else if !stretch.isBarrierDone {
-        return [stretch.barrier]
+        if phase.isBarrierReleased { return [] }
+      } else if !phase.isBarrierDone {
+        return [phase.barrier]
       }
       var awaited: [Procedure] = []
-      var next = stretch.previous
+      var next = phase.previous
       while let earlier = next {
         awaited = earlier.held.compactMap(\.self) + awaited
         if !earlier.isBarrierDone { return [earlier.barrier] + awaited }
         next = earlier.previous
       }
       var closed = Set<Procedure>()
-      for stretch in state.closed.elements {
-        closed.insert(stretch.barrier)
-        closed.formUnion(stretch.held.compactMap(\.self))
+      for phase in state.closed.elements {
+        closed.insert(phase.barrier)
+        closed.formUnion(phase.held.compactMap(\.self))
       }
       seen = list.procedures
       return seen.filter { !closed.contains($0) && !$0.isFinished } + awaited
@@ -179,7 +179,7 @@ final class QueueBarriers: Sendable {
 }
 
 extension QueueBarriers.State {
-  /// Opens each stretch that can open.
+  /// Opens each phase that can open.
   fileprivate mutating func openUp() -> QueueBarriers.Opening {
     var opening = QueueBarriers.Opening()
     while let next = closed.first {

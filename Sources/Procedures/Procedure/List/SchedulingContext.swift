@@ -6,7 +6,7 @@ package final class SchedulingContext: Sendable {
   let scheduler: any Scheduler
   let clock: TimerClock
   /// How long a worker goes on before it yields to others: the scheduler's value.
-  let stretch: WorkerStretch
+  let quantum: WorkerQuantum
   /// Whether workers are blocks of a queue of the user, which may never begin: the scheduler's
   /// value.
   let mayLackWorkers: Bool
@@ -25,7 +25,7 @@ package final class SchedulingContext: Sendable {
     stuckNote = supervisor.stuckNote
     self.scheduler = scheduler
     self.clock = clock
-    stretch = scheduler.stretch
+    quantum = scheduler.quantum
     mayLackWorkers = scheduler.underlyingQueue != nil
   }
 

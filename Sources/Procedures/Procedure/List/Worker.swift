@@ -2,7 +2,7 @@ internal import Dispatch
 internal import ProcedurePrimitives
 
 /// One block on the scheduler of a queue. It takes ready procedures and pending turns of a list one
-/// after another, until there are none or its stretch is over.
+/// after another, until there are none or its quantum is over.
 ///
 /// When it takes one and leaves others behind, another worker is requested before user code runs. A
 /// blocking procedure therefore never keeps the rest waiting, and a burst of small ones costs a few
@@ -29,7 +29,7 @@ struct Worker {
   private static func begin(for list: ProcedureList) {
     _ = list.withContext { context in
       if let first = list.takeFirst() {
-        run(first, in: list, on: context, for: context.stretch)
+        run(first, in: list, on: context, for: context.quantum)
       }
     }
   }
@@ -37,16 +37,16 @@ struct Worker {
   /// Runs `first`, and then further jobs, on this thread.
   private static func run(
     _ first: Job, in list: ProcedureList, on context: SchedulingContext,
-    for stretch: WorkerStretch, isHandedOver: Bool = false
+    for quantum: WorkerQuantum, isHandedOver: Bool = false
   ) {
     TurnNote.with { note in
       var worker = Worker(list: list, context: context, note: note)
-      var stretch = stretch
-      var following = worker.drain(from: first, &stretch, isHandedOver: isHandedOver)
+      var quantum = quantum
+      var following = worker.drain(from: first, &quantum, isHandedOver: isHandedOver)
       while let continuation = following {
-        guard let (list, job) = worker.goOn(with: continuation, stretch) else { return }
+        guard let (list, job) = worker.goOn(with: continuation, quantum) else { return }
         worker = Worker(list: list, context: context, note: note)
-        following = worker.drain(from: job, &stretch)
+        following = worker.drain(from: job, &quantum)
       }
     }
   }
@@ -55,7 +55,7 @@ struct Worker {
   ///
   /// - Returns: where the worker continues.
   private func drain(
-    from first: Job, _ stretch: inout WorkerStretch, isHandedOver: Bool = false
+    from first: Job, _ quantum: inout WorkerQuantum, isHandedOver: Bool = false
   ) -> Continuation? {
     guard let list else { return nil }
     var next: Job? = first
@@ -65,8 +65,8 @@ struct Worker {
       // 1. A procedure with a quality of its own gets a worker of that quality.
       if let quality = job.quality, !isHandedOver {
         context.scheduler.submit(quality: quality) { [context] in
-          let stretch = WorkerStretch(procedures: 1)
-          Self.run(job, in: list, on: context, for: stretch, isHandedOver: true)
+          let quantum = WorkerQuantum(procedures: 1)
+          Self.run(job, in: list, on: context, for: quantum, isHandedOver: true)
         }
         next = list.take()
         continue
@@ -75,9 +75,9 @@ struct Worker {
       // 2. Run its turn.
       note?.begin(job.member)
       var end = job.member.with { $0.runTurn(job.kind, on: self, &detail) }
-      if let task = end.takeTask() { end = begin(task, of: job.member, &stretch, &detail) }
+      if let task = end.takeTask() { end = begin(task, of: job.member, &quantum, &detail) }
       note?.end()
-      stretch.advance()
+      quantum.advance()
       // 3. Get the next job, in the critical section in which this procedure goes back or leaves.
       switch consume end {
       case .idle(begins: .children(let children)?):
@@ -86,14 +86,14 @@ struct Worker {
         return .children(children)
       case .idle:
         // The evaluated procedure may be ready now, and no other worker was requested for it.
-        next = list.take(after: job, isLast: stretch.isOver)
+        next = list.take(after: job, isLast: quantum.isOver)
       case .retired(let waiters):
         if job.member.with({ $0.failed }), job.member.isOwnedOnce {
           // Report before a wait for the whole queue is over, which may be the end of the program.
-          job.member.with { $0.reportUnheard() }
+          job.member.with { $0.reportUnobserved() }
         }
         let finishedGroup: Procedure?
-        (next, finishedGroup) = list.retire(job.member, takesNext: !stretch.isOver)
+        (next, finishedGroup) = list.retire(job.member, takesNext: !quantum.isOver)
         if let waiters { FinishWaiter.resume(waiters) }
         job.member.release()
         if let finishedGroup { return .turn(of: finishedGroup) }
@@ -112,21 +112,21 @@ struct Worker {
     case children(ProcedureList)
   }
 
-  /// The list where the worker continues, and the first job there; nil if its stretch is over, or
+  /// The list where the worker continues, and the first job there; nil if its quantum is over, or
   /// there is no job.
   private func goOn(
-    with next: Continuation, _ stretch: WorkerStretch
+    with next: Continuation, _ quantum: WorkerQuantum
   ) -> (ProcedureList, Job)? {
     switch next {
     case .turn(let group):
-      guard let list = group.peek({ $0.list }), !stretch.isOver else {
+      guard let list = group.peek({ $0.list }), !quantum.isOver else {
         group.requestTurn()
         return nil
       }
       return (list, .turn(of: group))
     case .children(let list):
-      if stretch.isOver { Self.submit(for: list) }
-      return stretch.isOver ? nil : list.takeFirst().map { (list, $0) }
+      if quantum.isOver { Self.submit(for: list) }
+      return quantum.isOver ? nil : list.takeFirst().map { (list, $0) }
     }
   }
 
@@ -134,12 +134,12 @@ struct Worker {
   /// in which the procedure finishes, if that step was the whole body.
   @inline(never)
   private func begin(
-    _ task: ProcedureTask, of member: Member, _ stretch: inout WorkerStretch,
+    _ task: ProcedureTask, of member: Member, _ quantum: inout WorkerQuantum,
     _ detail: inout StepDetail
   ) -> TurnEnd {
     if let list, list.isRecorded { member.with { $0.recordSteps(of: task) } }
-    stretch.advance()
-    if stretch.isOver {
+    quantum.advance()
+    if quantum.isOver {
       task.submitFirstStep(on: context)
     } else if task.runFirstStep(on: context) {
       return member.with { $0.runTurn(.turn, on: self, &detail) }
@@ -150,12 +150,12 @@ struct Worker {
   /// A thread of the queue has run a step of a task, and got the turn of its procedure: it
   /// continues as a worker.
   static func goOn(withTurnOf procedure: Procedure, on context: SchedulingContext) {
-    var stretch = context.stretch
-    stretch.advance()
-    guard let list = procedure.peek({ $0.list }), !stretch.isOver else {
+    var quantum = context.quantum
+    quantum.advance()
+    guard let list = procedure.peek({ $0.list }), !quantum.isOver else {
       return procedure.requestTurn()
     }
-    run(.turn(of: procedure), in: list, on: context, for: stretch)
+    run(.turn(of: procedure), in: list, on: context, for: quantum)
   }
 
   /// Runs one turn of a procedure that is on no queue. If it is on one by now, the turn moves

@@ -11,7 +11,7 @@ struct ObserverDelivery: Sendable {
   let event: ProcedureEvents
   private let entries: SmallList<ObserverEntry>
   /// The procedure of a will-add event.
-  private let production: Production?
+  private let addition: PendingAddition?
   /// The events that each entry receives, and those of them that the entry at `index` has not
   /// received.
   private var events: ProcedureEvents
@@ -22,11 +22,11 @@ struct ObserverDelivery: Sendable {
 
   init(
     _ event: ProcedureEvents, delivering events: ProcedureEvents,
-    to entries: SmallList<ObserverEntry>, of production: Production? = nil
+    to entries: SmallList<ObserverEntry>, of addition: PendingAddition? = nil
   ) {
     self.event = event
     self.entries = entries
-    self.production = production
+    self.addition = addition
     self.events = events
     remaining = events
   }
@@ -36,7 +36,7 @@ struct ObserverDelivery: Sendable {
 
   /// The call that it waits for, once it was suspended.
   var awaitedCall: ObserverCall {
-    ObserverCall(entry: entries[index], event: awaited, added: production?.procedure)
+    ObserverCall(entry: entries[index], event: awaited, added: addition?.procedure)
   }
 
   /// Calls the observers.
@@ -61,7 +61,7 @@ struct ObserverDelivery: Sendable {
         let isCalledElsewhere = entries.withElement(at: index) { entry in
           guard Self.isDue(event, to: entry) else { return false }
           if case .worker = entry.place {} else if entry.isCalledElsewhere { return true }
-          entry.deliver(event, of: procedure, adding: production?.procedure)
+          entry.deliver(event, of: procedure, adding: addition?.procedure)
           return false
         }
         if isCalledElsewhere {
@@ -73,8 +73,8 @@ struct ObserverDelivery: Sendable {
         }
       }
       // 2. The procedure that the observers know of now is added between will-add and did-add.
-      guard events == .willAdd, let production else { return true }
-      procedure.carryOut(production)
+      guard events == .willAdd, let addition else { return true }
+      procedure.carryOut(addition)
       (events, remaining, index) = (.didAdd, .didAdd, 0)
     }
   }
@@ -131,7 +131,7 @@ extension ProcedureCore {
   @inline(never)
   mutating func prepareDelivery(of event: ProcedureEvents, _ detail: inout StepDetail) {
     var events = event
-    var production: Production?
+    var addition: PendingAddition?
     let entries: SmallList<ObserverEntry>
     switch event {
     case .didAttach:
@@ -148,15 +148,15 @@ extension ProcedureCore {
       entries = observers.takeAll()
     case .willAdd:
       // 4. One of the procedures to add. The rest come in steps of their own.
-      guard let pending, let next = pending.produced.popFirst() else { return }
-      if !pending.produced.isEmpty { _ = life.post(.produced) }
-      production = next
+      guard let deferred, let next = deferred.additions.popFirst() else { return }
+      if !deferred.additions.isEmpty { _ = life.post(.additionPending) }
+      addition = next
       entries = observers.entries
     default:
       guard observers.wants.contains(event) else { return }
       entries = observers.entries
     }
-    detail = .delivery(ObserverDelivery(event, delivering: events, to: entries, of: production))
+    detail = .delivery(ObserverDelivery(event, delivering: events, to: entries, of: addition))
   }
 }
 
@@ -174,18 +174,18 @@ extension Procedure {
     if case .delivery(let delivery) = exchange(&detail, with: .none) {
       guard delivery.run(for: self) else { return false }
     }
-    if event == .willFinish || event == .didFinish { tellDelegate(event, of: list) }
+    if event == .willFinish || event == .didFinish { notifyDelegate(event, of: list) }
     return true
   }
 
   /// Calls the delegate of its queue, if there is one, after the observers.
   @inline(__always)
-  final func tellDelegate(_ event: ProcedureEvents, of list: ProcedureList?) {
-    if list?.hasDelegate == true { tell(event, delegateOf: list) }
+  final func notifyDelegate(_ event: ProcedureEvents, of list: ProcedureList?) {
+    if list?.hasDelegate == true { notify(event, delegateOf: list) }
   }
 
   @inline(never)
-  private final func tell(_ event: ProcedureEvents, delegateOf list: ProcedureList?) {
-    if peek({ $0.isMember }) { list?.delegate?.tell(event, of: self, errors: errors) }
+  private final func notify(_ event: ProcedureEvents, delegateOf list: ProcedureList?) {
+    if peek({ $0.isMember }) { list?.delegate?.notify(event, of: self, errors: errors) }
   }
 }

@@ -49,7 +49,7 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   // Dependents read its number, and a procedure keeps its errors itself. A procedure that ends
   // without an entry, since its group refused it or was deallocated, gives up the record, which
   // keeps the whole store.
-  override var remainder: Attachment? { isOpen ? nil : self }
+  override var afterFinish: Attachment? { isOpen ? nil : self }
 
   override func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {
     // The list's times are guarded only by the list's lock.
@@ -87,7 +87,7 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     if open.life?.stage == .finishing { open.content.steps?.noteOver() }
     var ended = open
     let sample = history.sample()
-    ended.endStretch(missesDependency: missesDependency, at: sample)
+    ended.endWait(missesDependency: missesDependency, at: sample)
     ended.endObserving(at: sample.now)
     ended.endWaitForBody(at: sample.now)
     return ended.content
@@ -163,7 +163,7 @@ struct OpenRecord: Sendable {
   }
 
   mutating func move(to next: RecordedLife, missesDependency: Bool, at sample: RecordSample) {
-    endStretch(missesDependency: missesDependency, at: sample)
+    endWait(missesDependency: missesDependency, at: sample)
     if next.isCancelled, life?.isCancelled != true { content.cancelled = sample.now }
     switch next.stage {
     case .dependencies, .evaluation, .conditions, .ending, .finishing: break
@@ -184,7 +184,7 @@ struct OpenRecord: Sendable {
   mutating func hold(isBarrier: Bool) { (isHeld, self.isBarrier) = (true, isBarrier) }
 
   /// Notes the wait since the last note.
-  mutating func endStretch(missesDependency: Bool, at sample: RecordSample) {
+  mutating func endWait(missesDependency: Bool, at sample: RecordSample) {
     let (from, to) = (begin.now, sample.now)
     if let held = life?.held {
       let event: ProcedureEvents = held == .execute ? .willExecute : .willFinish
@@ -199,7 +199,7 @@ struct OpenRecord: Sendable {
     case .conditions:
       content.append(RecordedWait(.condition, from: from, to: to, name: condition))
       condition = nil
-    case .evaluation, .ready: endReadyStretch(at: sample)
+    case .evaluation, .ready: endReadyWait(at: sample)
     case .ending, .started, .executing, .finishing, .finished, nil: break
     }
     begin = sample
@@ -212,7 +212,7 @@ struct OpenRecord: Sendable {
     return content.parent == 0 ? .worker : .group
   }
 
-  private mutating func endReadyStretch(at sample: RecordSample) {
+  private mutating func endReadyWait(at sample: RecordSample) {
     if let line = line.take() {
       content.append(line.wait(from: begin.now, to: sample.now))
       return
@@ -293,7 +293,7 @@ struct OpenRecord: Sendable {
   // MARK: In line
 
   mutating func enter(_ line: RecordedLine, at sample: RecordSample) {
-    endReadyStretch(at: sample)
+    endReadyWait(at: sample)
     begin = sample
     self.line = line
   }

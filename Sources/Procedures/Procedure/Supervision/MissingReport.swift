@@ -59,7 +59,7 @@ extension Procedure {
   fileprivate final var isStillAwaited: Bool {
     withCore { core in
       let isAwaited = core.waiters.map { !$0.isEmpty } ?? false
-      if !isAwaited { core.links?.isAwaitedOutside = false }
+      if !isAwaited { core.registrations?.isAwaitedOutside = false }
       return isAwaited
     }
   }

@@ -15,7 +15,7 @@ import Testing
     #expect(value, sourceLocation: location)
   }
 
-  private func standing(_ readiness: Readiness) -> Placement {
+  private func standing(_ readiness: Readiness) -> EnqueueRequest {
     .init(urgency: Urgency(), readiness: readiness, attempt: 3)
   }
 

@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 @Suite(.hangLimit) struct ListMachineTests {
-  private typealias Standing = Placement
+  private typealias Standing = EnqueueRequest
 
   private func ready(_ priority: ProcedurePriority = .normal) -> Standing {
     Standing(urgency: Urgency(priority), readiness: .start)

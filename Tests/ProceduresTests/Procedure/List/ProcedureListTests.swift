@@ -16,7 +16,7 @@ import Testing
       }
       rest()
     }
-    let standing = Placement(urgency: Urgency(), readiness: .waiting)
+    let standing = EnqueueRequest(urgency: Urgency(), readiness: .waiting)
     var seen: TreeCancel?
     let procedure = TracedProcedure()
     let (insertion, _) = list.insert(procedure, standing, asking: nil) { seen = $0 }

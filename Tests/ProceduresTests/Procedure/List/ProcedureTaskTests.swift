@@ -16,7 +16,7 @@ import Testing
       supervisor: QueueSupervisor())
     let isThere = Recorder<Bool?>()
     let task = ProcedureTask()
-    task.waitForWork()
+    task.makeInheritingTask()
     task.setWork { isThere.note(DispatchQueue.getSpecific(key: key)) }
     task.submitFirstStep(on: context)
     try await task.task?.value
@@ -33,7 +33,7 @@ import Testing
     do {
       let task = ProcedureTask()
       released = task
-      task.waitForWork()
+      task.makeInheritingTask()
       if isCancelled { task.task?.cancel() }
       task.submitFirstStep(on: context)
       task.task = nil

@@ -62,7 +62,7 @@ import Testing
     let line = RecordedLine([ExclusionLimit("disk")], index: 0, count: 1)
     record.enter(line, at: sample(2, [(.slot, 2, mean: 2)]))
     var soFar = record
-    soFar.endStretch(missesDependency: false, at: sample(4, [(.slot, 2, mean: 2)]))
+    soFar.endWait(missesDependency: false, at: sample(4, [(.slot, 2, mean: 2)]))
     record.move(to: life(.ending, isCancelled: true), missesDependency: false, at: sample(5))
     #expect(record.line == nil && record.content.cancelled == 5)
     record.move(to: life(.finished, isCancelled: true), missesDependency: false, at: sample(9))

@@ -6,7 +6,8 @@ internal import ProcedurePrimitives
 /// child of its own starts meanwhile:
 ///
 /// ```
-/// has its slot ── rest ──▶ waits for time ── endRest ──▶ ready, or excluded ── a worker: goOn ──▶ has its slot
+/// has its slot ── yieldSlot ──▶ waits for time ── reclaimSlot ──▶ ready, or excluded
+/// ready, or excluded ── a worker: resumeAfterYield ──▶ has its slot
 /// ```
 ///
 /// If it is cancelled on the way, it does not go on, but finishes.
@@ -20,45 +21,45 @@ extension Procedure {
   /// - Parameters:
   ///   - pause: a child that has not started.
   ///   - last: a child that is about to finish.
-  final func rest(during pause: Procedure, after last: Procedure) {
+  final func yieldSlot(during pause: Procedure, after last: Procedure) {
     // The later of the two events gives up the slot.
-    pause.addDidExecuteBlockObserver { [weak self] pause in self?.rest(during: pause) }
+    pause.addDidExecuteBlockObserver { [weak self] pause in self?.yieldSlot(during: pause) }
     last.withCore { core in
       core.attachments.with(FinishWaiters.self) { waiters in
         waiters.append(
           .call { [weak self, weak pause] in
-            if let pause { self?.rest(during: pause) }
+            if let pause { self?.yieldSlot(during: pause) }
           })
       }
     }
-    pause.addDidFinishBlockObserver { [weak self] _, _ in self?.endRest() }
+    pause.addDidFinishBlockObserver { [weak self] _, _ in self?.reclaimSlot() }
   }
 
   /// Gives it up now, if it can.
-  final func rest(during pause: Procedure) {
+  final func yieldSlot(during pause: Procedure) {
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list, let childList,
-        childList.locked({ $0.machine.rest(during: pause) })
+        childList.locked({ $0.machine.yieldSlot(during: pause) })
       else { return nil }
-      return list.rest(self)
+      return list.yieldSlot(self)
     }
     followUp?.perform()
   }
 
   /// Wants its slot again, if it has given it up.
-  private func endRest() {
-    withCore { $0.life.isCancelled ? nil : $0.list?.endRest(of: self) }?.perform()
+  private func reclaimSlot() {
+    withCore { $0.life.isCancelled ? nil : $0.list?.reclaimSlot(of: self) }?.perform()
   }
 
   /// A worker has taken it with a slot although it executes: children may start again.
   ///
   /// - Returns: false if it does not rest.
-  final func goOn() -> Bool {
+  final func resumeAfterYield() -> Bool {
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list,
-        list.locked({ _ in membership.line == .running })
+        list.locked({ _ in membership.bucket == .running })
       else { return nil }
-      return childList?.endRest()
+      return childList?.reclaimSlot()
     }
     followUp?.perform()
     return followUp != nil
@@ -67,9 +68,9 @@ extension Procedure {
 
 /// Called under the lock of the group.
 extension ProcedureList {
-  fileprivate func rest(_ group: Procedure) -> FollowUp {
+  fileprivate func yieldSlot(_ group: Procedure) -> FollowUp {
     locked { storage in
-      let offers = storage.machine.rest(group).map { request in
+      let offers = storage.machine.yieldSlot(group).map { request in
         ExclusionTable.shared.withLock { table in
           // When it comes back, it stands behind the requests that are there by then.
           defer { request.forgetAge() }
@@ -80,15 +81,15 @@ extension ProcedureList {
     }
   }
 
-  fileprivate func endRest(of group: Procedure) -> FollowUp {
+  fileprivate func reclaimSlot(of group: Procedure) -> FollowUp {
     locked { storage in
-      storage.machine.endRest(of: group)
+      storage.machine.reclaimSlot(of: group)
       return followUp(of: &storage)
     }
   }
 
   /// - Returns: nil if the group does not rest.
-  fileprivate func endRest() -> FollowUp? {
-    locked { storage in storage.machine.endRest() ? followUp(of: &storage) : nil }
+  fileprivate func reclaimSlot() -> FollowUp? {
+    locked { storage in storage.machine.reclaimSlot() ? followUp(of: &storage) : nil }
   }
 }

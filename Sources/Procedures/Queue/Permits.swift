@@ -3,7 +3,8 @@ internal import ProcedurePrimitives
 
 /// Places for so many unfinished procedures, and what waits for one, in order.
 ///
-/// A procedure that has a place gives it back when it has finished, however it ends: see `RoomPlace`.
+/// A procedure that has a place gives it back when it has finished, however it ends: see
+/// `PermitHolder`.
 ///
 /// | event     | places are free                       | all are taken                            |
 /// |-----------|---------------------------------------|------------------------------------------|
@@ -11,7 +12,7 @@ internal import ProcedurePrimitives
 /// | give back | one more is free                      | goes to the first that waits, if any     |
 ///
 /// Invariant: while one waits, all places are taken.
-final class Room: Sendable {
+final class Permits: Sendable {
   private struct State: Sendable {
     let limit: Int
     var taken = 0
@@ -84,15 +85,15 @@ final class Room: Sendable {
   }
 }
 
-final class RoomPlace: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var room: Room?
+final class PermitHolder: Attachment, @unchecked Sendable {
+  @safe @exclusivity(unchecked) var permits: Permits?
 
   /// Before it leaves its list: who waits until the queue is empty finds the place free.
-  override func procedureDidLeave() { room?.giveBack() }
+  override func procedureDidLeave() { permits?.giveBack() }
 }
 
-extension Room: ProcedurePlaces {
+extension Permits: ProcedurePlaces {
   func isKept(by procedure: Procedure) -> Bool {
-    procedure.peek { $0.attachments.existing(RoomPlace.self)?.room === self }
+    procedure.peek { $0.attachments.existing(PermitHolder.self)?.permits === self }
   }
 }

@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// go on, in the order in which they were first taken, then members that became ready later.
 ///
 /// Invariant: `slotsInUse` is the number of granted and running members.
-struct MemberLines: Sendable {
+struct Buckets: Sendable {
   /// A member that has been taken before, and waits for a slot again.
   private struct Returned: Ticketed, Sendable {
     let member: Member
@@ -27,7 +27,7 @@ struct MemberLines: Sendable {
   private var normal = MemberLine()
   /// The other buckets of ready members, by priority; for each priority, first the members that are
   /// ready for the first time. Empty until one is needed.
-  private var buckets: ContiguousArray<MemberLine> = []
+  private var readyLines: ContiguousArray<MemberLine> = []
   /// A bit for each bucket that is not empty.
   private var readyBuckets: UInt16 = 0
   /// Members that have returned, by priority, in the order in which they were first taken. They
@@ -41,10 +41,10 @@ struct MemberLines: Sendable {
 
   /// Adds a member that stands in no line.
   @inline(__always)
-  mutating func put(_ member: Member, _ line: StandingLine) {
-    if line.hasSlot { slotsInUse += 1 }
-    member.membership.line = line
-    switch line {
+  mutating func put(_ member: Member, _ bucket: Bucket) {
+    if bucket.hasSlot { slotsInUse += 1 }
+    member.membership.bucket = bucket
+    switch bucket {
     case .running: running.append(member)
     case .waiting: waiting.append(member)
     case .evaluable: evaluable.append(member)
@@ -52,74 +52,74 @@ struct MemberLines: Sendable {
     case .granted: granted.append(member)
     case .ready(.normal):
       normal.append(member)
-      readyBuckets |= line.readyBit
-    default: putInBucket(member, line)
+      readyBuckets |= bucket.readyBit
+    default: putInBucket(member, bucket)
     }
   }
 
   /// Removes a member for good. The caller takes its request afterwards.
   @inline(__always)
   mutating func remove(_ member: Member) {
-    take(member, outOf: member.membership.line)
-    member.membership.line = .none
+    take(member, outOf: member.membership.bucket)
+    member.membership.bucket = .none
   }
 
-  mutating func move(_ member: Member, to target: StandingLine) {
-    move(member, from: member.membership.line, to: target)
+  mutating func move(_ member: Member, to target: Bucket) {
+    move(member, from: member.membership.bucket, to: target)
   }
 
   /// Moves a member whose present line the caller knows.
   @inline(__always)
   mutating func move(
-    _ member: Member, from line: StandingLine, to target: StandingLine
+    _ member: Member, from bucket: Bucket, to target: Bucket
   ) {
-    take(member, outOf: line)
+    take(member, outOf: bucket)
     put(member, target)
   }
 
   /// Starts a member that is ready, or was granted its categories.
   @inline(__always)
   mutating func start(_ member: Member) {
-    let line = member.membership.line
-    if line == .granted { return move(member, from: .granted, to: .running) }
-    takeReady(member, outOf: line)
+    let bucket = member.membership.bucket
+    if bucket == .granted { return move(member, from: .granted, to: .running) }
+    takeReady(member, outOf: bucket)
     put(member, .running)
   }
 
   @inline(__always)
-  private mutating func take(_ member: Member, outOf line: StandingLine) {
-    if line.hasSlot { slotsInUse -= 1 }
-    switch line {
+  private mutating func take(_ member: Member, outOf bucket: Bucket) {
+    if bucket.hasSlot { slotsInUse -= 1 }
+    switch bucket {
     case .running: running.remove(member)
     case .waiting: waiting.remove(member)
     case .evaluable: evaluable.remove(member)
     case .excluded: excluded.remove(member)
     case .granted: granted.remove(member)
-    default: takeReady(member, outOf: line)
+    default: takeReady(member, outOf: bucket)
     }
   }
 
   @inline(__always)
-  private mutating func takeReady(_ member: Member, outOf line: StandingLine) {
-    guard line == .ready(.normal) else { return takeOutOfBucket(member, line) }
+  private mutating func takeReady(_ member: Member, outOf bucket: Bucket) {
+    guard bucket == .ready(.normal) else { return takeOutOfBucket(member, bucket) }
     normal.remove(member)
-    if normal.isEmpty { readyBuckets &= ~line.readyBit }
+    if normal.isEmpty { readyBuckets &= ~bucket.readyBit }
   }
 
   @inline(never)
-  private mutating func putInBucket(_ member: Member, _ line: StandingLine) {
-    if buckets.isEmpty {
-      buckets = ContiguousArray(repeating: MemberLine(), count: StandingLine.buckets)
+  private mutating func putInBucket(_ member: Member, _ bucket: Bucket) {
+    if readyLines.isEmpty {
+      readyLines = ContiguousArray(repeating: MemberLine(), count: Bucket.readyCount)
     }
-    buckets[line.bucket].append(member)
-    readyBuckets |= line.readyBit
+    readyLines[bucket.readyIndex].append(member)
+    readyBuckets |= bucket.readyBit
   }
 
   @inline(never)
-  private mutating func takeOutOfBucket(_ member: Member, _ line: StandingLine) {
-    if line.returnedIndex != nil { leaveReturned(member, line) }
-    buckets[line.bucket].remove(member)
-    if buckets[line.bucket].isEmpty { readyBuckets &= ~line.readyBit }
+  private mutating func takeOutOfBucket(_ member: Member, _ bucket: Bucket) {
+    if bucket.returnedIndex != nil { leaveReturned(member, bucket) }
+    readyLines[bucket.readyIndex].remove(member)
+    if readyLines[bucket.readyIndex].isEmpty { readyBuckets &= ~bucket.readyBit }
   }
 
   // MARK: Requests
@@ -143,17 +143,17 @@ struct MemberLines: Sendable {
 
   /// Moves an excluded or granted member back to its place among the ready ones.
   mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
-    let line = StandingLine.returned(member.membership.urgency.priority)
-    move(member, to: line)
-    guard let index = line.returnedIndex else { return }
+    let bucket = Bucket.returned(member.membership.urgency.priority)
+    move(member, to: bucket)
+    guard let index = bucket.returnedIndex else { return }
     if returned.isEmpty {
       returned = ContiguousArray(repeating: TicketHeap(), count: ProcedurePriority.allCases.count)
     }
     returned[index].insert(Returned(member: member, request: request))
   }
 
-  private mutating func leaveReturned(_ member: Member, _ line: StandingLine) {
-    guard let request = request(of: member), let index = line.returnedIndex else {
+  private mutating func leaveReturned(_ member: Member, _ bucket: Bucket) {
+    guard let request = request(of: member), let index = bucket.returnedIndex else {
       stopBecauseOfInconsistency("Internal inconsistency: returned, but without a request")
     }
     returned[index].remove(Returned(member: member, request: request))
@@ -172,7 +172,7 @@ struct MemberLines: Sendable {
   /// Whether a ready member has at least this priority.
   @inline(__always)
   func hasReady(atLeast priority: ProcedurePriority) -> Bool {
-    readyBuckets >= StandingLine.ready(priority).readyBit
+    readyBuckets >= Bucket.ready(priority).readyBit
   }
 
   /// The member that gets the next slot.
@@ -180,9 +180,9 @@ struct MemberLines: Sendable {
     @inline(__always) get {
       guard readyBuckets != 0 else { return nil }
       let index = 15 - readyBuckets.leadingZeroBitCount
-      if index == StandingLine.ready(.normal).bucket { return normal.first }
+      if index == Bucket.ready(.normal).readyIndex { return normal.first }
       if index & 1 == 1 { return returned[index / 2].first?.member }
-      return buckets[index].first
+      return readyLines[index].first
     }
   }
 
@@ -191,56 +191,56 @@ struct MemberLines: Sendable {
 
   /// Whether a ready member is to be given a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
-    let line = StandingLine.returned(member.membership.urgency.priority)
-    if readyBuckets >= line.readyBit << 1 { return true }
-    guard readyBuckets & line.readyBit != 0, let index = line.returnedIndex,
+    let bucket = Bucket.returned(member.membership.urgency.priority)
+    if readyBuckets >= bucket.readyBit << 1 { return true }
+    guard readyBuckets & bucket.readyBit != 0, let index = bucket.returnedIndex,
       let first = returned[index].first
     else { return false }
     return first.ticket < request.ticket
   }
 
   func forEachWithSlot(_ body: (Member) -> Void) {
-    for line in [granted, running] { line.forEach(body) }
+    for bucket in [granted, running] { bucket.forEach(body) }
   }
 
   func forEach(_ body: (Member) -> Void) {
-    for line in [running, granted, excluded, evaluable, waiting, normal] { line.forEach(body) }
-    for line in buckets { line.forEach(body) }
+    for bucket in [running, granted, excluded, evaluable, waiting, normal] { bucket.forEach(body) }
+    for bucket in readyLines { bucket.forEach(body) }
   }
 
   /// Visits the first members of each line, at most `limit`: those have stood there longest.
   func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
-    for line in [running, granted, excluded, evaluable, waiting, normal] {
-      line.forEach(ofFirst: limit, body)
+    for bucket in [running, granted, excluded, evaluable, waiting, normal] {
+      bucket.forEach(ofFirst: limit, body)
     }
-    for line in buckets { line.forEach(ofFirst: limit, body) }
+    for bucket in readyLines { bucket.forEach(ofFirst: limit, body) }
   }
 }
 
-struct StandingLine: Equatable, Sendable {
+struct Bucket: Equatable, Sendable {
   let index: UInt8
 
-  static let waiting = StandingLine(index: 0)
-  static let evaluable = StandingLine(index: 1)
-  static let excluded = StandingLine(index: 2)
-  static let granted = StandingLine(index: 3)
-  static let running = StandingLine(index: 4)
-  static let none = StandingLine(index: 15)
+  static let waiting = Bucket(index: 0)
+  static let evaluable = Bucket(index: 1)
+  static let excluded = Bucket(index: 2)
+  static let granted = Bucket(index: 3)
+  static let running = Bucket(index: 4)
+  static let none = Bucket(index: 15)
 
-  static func ready(_ priority: ProcedurePriority) -> StandingLine {
-    StandingLine(index: 5 + 2 * priority.rawValue)
+  static func ready(_ priority: ProcedurePriority) -> Bucket {
+    Bucket(index: 5 + 2 * priority.rawValue)
   }
 
   /// Members that are ready again, taken in the order of `returned`.
-  static func returned(_ priority: ProcedurePriority) -> StandingLine {
-    StandingLine(index: 6 + 2 * priority.rawValue)
+  static func returned(_ priority: ProcedurePriority) -> Bucket {
+    Bucket(index: 6 + 2 * priority.rawValue)
   }
 
   var isReady: Bool { index >= 5 && self != .none && index & 1 == 1 }
 
   var isReturned: Bool { returnedIndex != nil }
 
-  static let buckets = 2 * ProcedurePriority.allCases.count
+  static let readyCount = 2 * ProcedurePriority.allCases.count
 
   var hasSlot: Bool { self == .granted || self == .running }
 
@@ -249,8 +249,8 @@ struct StandingLine: Equatable, Sendable {
     index > 5 && index & 1 == 0 ? Int(index - 6) / 2 : nil
   }
 
-  /// The index in `buckets`, if it is a bucket.
-  fileprivate var bucket: Int { Int(index) - 5 }
+  /// The index in `readyLines`, if it is a bucket.
+  fileprivate var readyIndex: Int { Int(index) - 5 }
 
   fileprivate var readyBit: UInt16 {
     @inline(__always) get { index < 5 ? 0 : 1 << UInt16(index - 5) }

@@ -10,7 +10,7 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// Invariant: a member that has not started waits for the one before it, or that is about to notify it.
-class ProcedureLine: KeyTable.Entry, @unchecked Sendable {
+class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
   struct Member: Sendable {
     let procedure: Procedure
     /// Those who want it, if others may join it.
@@ -21,8 +21,8 @@ class ProcedureLine: KeyTable.Entry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private final var order = SlabList()
 
   /// All entries of the table of a store are lines.
-  static func of(_ entry: KeyTable.Entry) -> ProcedureLine {
-    unsafe unsafeDowncast(entry, to: ProcedureLine.self)
+  static func of(_ entry: KeyTable.Entry) -> KeyedBacklog {
+    unsafe unsafeDowncast(entry, to: KeyedBacklog.self)
   }
 
   override final var isEmpty: Bool { order.isEmpty }
@@ -48,7 +48,7 @@ class ProcedureLine: KeyTable.Entry, @unchecked Sendable {
 final class LinePlace: Attachment, @unchecked Sendable {
   struct Content: Sendable {
     let table: KeyTable
-    let line: ProcedureLine
+    let line: KeyedBacklog
     let key: SlabKey
 
     /// The procedure that it must wait for, if any.
