@@ -79,7 +79,7 @@ public struct WaitStrategy: Sequence, Sendable {
   public func jittered(by fraction: Double = 1) -> WaitStrategy {
     var strategy = self
     // Not a number is not greater than zero.
-    strategy.jitter = fraction > 0 ? min(fraction, 1) : 0
+    strategy.jitter = fraction > 0 ? Swift.min(fraction, 1) : 0
     return strategy
   }
 
