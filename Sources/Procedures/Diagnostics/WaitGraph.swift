@@ -1,21 +1,21 @@
-/// Which procedure waits for which: the procedures of a queue, and those of other queues that they
-/// wait for. Nothing but their `Wait`s.
+/// A graph of the waits of a queue's procedures, and of procedures on other queues for which they
+/// wait. It is built only from their `Wait`s.
 ///
-/// A procedure can end if it waits for nothing, or for others that all can end; of the holders of
-/// slots, or of places in a category, some are enough. Those that remain wait forever, and among
-/// them are cycles.
+/// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
+/// the holders of slots, or of places in a category, some suffice. The remaining procedures wait
+/// forever, and among them are cycles.
 struct WaitGraph {
-  /// Some others, and how many of them have to end.
+  /// A waiter, the procedures for which it waits, and how many of them must end.
   private struct Edge {
     let waiter: Int
     let others: [Int]
     let count: Int
   }
 
-  /// A wait as it was read: what two readings compare.
+  /// One reading of a wait, which can be compared with another.
   private struct Reading: Equatable {
     let number: UInt64
-    /// The kind of the wait, and each part of it: who has to end, and how many.
+    /// The kind of the wait. Each part lists procedures, and how many of them must end.
     let kind: UInt8
     var parts: [Part] = []
 
@@ -30,18 +30,18 @@ struct WaitGraph {
   private var waits: [Wait] = []
   private var numbers: [UInt64] = []
   private var edges: [Edge] = []
-  /// Those in `edges` of each procedure: all of them have to be satisfied.
+  /// For each procedure, the range of its edges in `edges`. All of them must be satisfied.
   private var edgesOfEach: [Range<Int>] = []
 
-  /// Whether one of them is on no queue.
+  /// Whether one of the procedures is on no queue.
   private(set) var lacksSome = false
 
-  /// What reading it has cost: its procedures, and those that each of them waits for.
+  /// The cost of building the graph: the number of procedures and of the references in their waits.
   private(set) var size = 0
 
   private let rootCount: Int
 
-  /// Reads the waits of these procedures, of those below them that are groups, and of all that those wait for.
+  /// Reads the waits of `roots`, of their descendants, and of all procedures for which these wait.
   init(from roots: [Procedure]) {
     rootCount = roots.count
     for procedure in roots { add(procedure) }
@@ -73,11 +73,11 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  /// A procedure for which `isStuck` is true, if one of the first cannot end without it.
+  /// The first procedure for which `isStuck` is true, if a root cannot end while these are stuck.
   func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
     var stuck = procedures.map(isStuck)
     guard let first = stuck.firstIndex(of: true) else { return nil }
-    // A group does not end without them either, whatever it waits for now.
+    // The groups around a stuck procedure are stuck, too, even if they wait for something else now.
     for index in procedures.indices where stuck[index] {
       var group = procedures[index].peek { $0.list }?.group
       while let next = group, let index = indices[ObjectIdentifier(next)], !stuck[index] {
@@ -89,22 +89,24 @@ struct WaitGraph {
     return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
   }
 
-  /// The cycles that are proved, and whether there are others, which a later look may prove.
+  /// Returns the proved cycles, and whether there are others, which a later look may prove.
   ///
-  /// Proved is a cycle if all that keeps its members from ending was there at two readings of each wait, of which
-  /// the second ones begin when the first have come to all: then all of it was there at one moment. A wait that has ended and
-  /// begun again has another number, or is for other procedures. A procedure whose turn a thread has waits for nothing, so no
-  /// member was in user code at either reading.
+  /// A cycle is proved if every wait that keeps its members from ending is unchanged between two
+  /// passes, the second of which begins after the first has read all waits: then all of them
+  /// existed at the same moment. A wait that ended and began again has another number, or is for
+  /// other procedures. A procedure whose turn is running waits for nothing, so no member was in
+  /// user code at either reading.
   func prove() -> (cycles: [WaitCycle], hasOthers: Bool) {
     let (canEnd, left) = ends()
     guard canEnd.contains(false) else { return ([], false) }
-    // 1. Which of the others keep each that is stuck.
+    // 1. Find the procedures that keep each stuck procedure from ending.
     let keepers = procedures.indices.map { index in
       canEnd[index] ? [] : self.keepers(of: index, canEnd, left)
     }
-    // 2. The circles among them, each once.
+    // 2. Find the cycles among them, each once.
     let suspects = circles(among: keepers)
-    // 3. All waits once more. A procedure is proved stuck if its wait has lasted, and all its keepers' have.
+    // 3. Read all waits once more. A cycle is proved if the waits of its members, and of everything
+    //    that keeps them, are unchanged.
     let lasts = lasting(among: canEnd)
     let proved = suspects.filter { circle in
       reached(from: circle, keepers).allSatisfy { lasts[$0] }
@@ -115,7 +117,8 @@ struct WaitGraph {
     return (cycles, proved.count < suspects.count)
   }
 
-  /// Those that keep a stuck procedure: one of those that it waits for, or all if each of a few would be enough.
+  /// The procedures that keep a stuck one from ending. If all others of its edge must end, one
+  /// stuck procedure is enough; if only some must, all stuck ones are returned.
   private func keepers(of index: Int, _ canEnd: [Bool], _ left: [Int]) -> [Int] {
     guard let edge = edgesOfEach[index].first(where: { left[$0] > 0 }) else { return [] }
     let (others, count) = (edges[edge].others, edges[edge].count)
@@ -123,7 +126,7 @@ struct WaitGraph {
     return count == others.count ? Array(stuck.prefix(1)) : stuck
   }
 
-  /// All that these wait for, by way of others, and they.
+  /// The members of `circle`, and all procedures for which they wait, directly or not.
   private func reached(from circle: [Int], _ keepers: [[Int]]) -> Set<Int> {
     var reached = Set(circle)
     var unvisited = circle
@@ -135,7 +138,7 @@ struct WaitGraph {
     return reached
   }
 
-  /// Reads the waits of those that cannot end once more: which are as they were.
+  /// Reads the waits of the procedures that cannot end once more. True where the wait is unchanged.
   private func lasting(among canEnd: [Bool]) -> [Bool] {
     procedures.indices.map { index in
       guard !canEnd[index] else { return false }
@@ -152,10 +155,10 @@ struct WaitGraph {
       })
   }
 
-  /// Follows the first keeper of each stuck procedure, until one comes again.
+  /// Follows the first keeper of each stuck procedure until a procedure repeats.
   private func circles(among keepers: [[Int]]) -> [[Int]] {
     var circles: [[Int]] = []
-    /// In which walk each was met.
+    /// The number of the walk that met each procedure; 0 for none.
     var walks = [Int](repeating: 0, count: procedures.count)
     for start in procedures.indices where walks[start] == 0 {
       var path: [Int] = []
@@ -172,16 +175,16 @@ struct WaitGraph {
     return circles
   }
 
-  /// Begins with the first to be met, which is the oldest if they are of one queue.
+  /// Rotates the cycle so that it begins with the lowest index, which is the oldest member if all
+  /// are on one queue.
   private func inOrder(_ path: [Int]) -> [Int] {
     let start = path.indices.min { path[$0] < path[$1] } ?? 0
     return Array(path[start...] + path[..<start])
   }
 
-  /// Which procedures can end, by themselves or after others that can, and how many more would have
-  /// to for each edge.
+  /// Returns which procedures can end, and for each edge how many more would have to.
   ///
-  /// - Parameter stuck: which of them cannot.
+  /// - Parameter stuck: the procedures that are assumed unable to end.
   private func ends(without stuck: [Bool]? = nil) -> (canEnd: [Bool], left: [Int]) {
     var canEnd = [Bool](repeating: false, count: procedures.count)
     var left = edges.map { $0.count }
@@ -205,13 +208,13 @@ struct WaitGraph {
   }
 }
 
-/// Procedures each of which waits for the next, and the last for the first.
+/// Procedures each of which waits for the next one; the last waits for the first.
 struct WaitCycle: Sendable {
   let members: [Procedure]
-  /// The wait of each.
+  /// The wait of each member, at the same index.
   let waits: [Wait]
 
-  /// A sentence for each member: who waits, how, and for whom.
+  /// For each member, a sentence that says how it waits for the next one.
   private var sentences: [String] {
     members.indices.map { index in
       let next = members[(index + 1) % members.count]
@@ -219,18 +222,20 @@ struct WaitCycle: Sendable {
     }
   }
 
-  /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
+  /// Ends the cycle, since nothing else will: cancels all members together, with an error that
+  /// names them in order.
   func end(reportingTo supervisor: QueueSupervisor) {
     let error = ProcedureError(
       .dependencyCycle, of: members.first?.name,
       .cycle(.init(names: members.map(\.name), sentences: sentences)))
     let calls = waits.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
-    // Reported first, before the wait of any caller for a member is over.
+    // Report first, before any caller's wait for a member ends.
     let report = ProcedureDiagnostic.waitCycle(error)
     if calls.isEmpty {
       supervisor.report(report)
     } else {
-      // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
+      // The call will return early, and its caller may not read the errors of its procedure: report
+      // on standard error if there is no handler.
       report.reportAloud(to: supervisor)
     }
     Procedure.cancel(members, errors: [error], reason: .failure(error))
