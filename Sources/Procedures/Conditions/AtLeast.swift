@@ -55,8 +55,8 @@ public struct AtLeast: Condition {
   /// Waits for the procedures, on the workers of the procedure's queue.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     guard let list = procedure.peek({ $0.list }) else { return await wait(for: procedure) }
-    // The call must take no locks, so it always answers true; `awaited` decides whether the answer
-    // is certain.
+    // The closure must take no locks, so it always says that the call waits; `awaited` decides
+    // whether the answer is certain.
     let call = BodyTask.current.beginWaiting(
       in: WaitingCall(name: name, target: .some(self, list)) { true })
     defer { call?.end() }
