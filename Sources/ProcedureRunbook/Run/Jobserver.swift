@@ -95,13 +95,13 @@ final class Jobserver: Sendable {
 
   /// Called for a cancelled step: if it still waits, it begins without tokens.
   func abandon(_ number: Int) {
-    let waiting = state.withLock { state -> Waiting? in
-      guard let place = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
-      let waiting = state.waiting.remove(at: place)
-      giveBack(waiting.wanted - waiting.missing, &state)
-      return waiting
+    let abandoned = state.withLock { state in
+      state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
     }
-    waiting?.begin(false)
+    guard let abandoned else { return }
+    // Before the steps behind it, which another thread may begin as soon as there are tokens.
+    abandoned.begin(false)
+    state.withLock { giveBack(abandoned.wanted - abandoned.missing, &$0) }
     go()
   }
 

@@ -5,7 +5,8 @@
 /// queue.add(AsyncProcedure(.callback) { finish in upload(file) { error in finish(error) } })
 /// ```
 ///
-/// An `AsyncResultProcedure` without a value: see there.
+/// It is an `AsyncResultProcedure` without a value; see there for cancellation, task-local values
+/// and order.
 nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
   ///
@@ -20,7 +21,8 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
     super.init(name: name, .action(body), isolation: body.isolation)
   }
 
-  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
+  /// Makes a procedure from a function whose type does not state its isolation, such as a
+  /// `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public override init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Void
@@ -39,7 +41,7 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
     super.init(name: name, body)
   }
 
-  /// The same of a function whose isolation is not in its type.
+  /// Makes a procedure that passes itself to a function whose type does not state its isolation.
   @_disfavoredOverload
   public override init<Failure: Error>(
     name: String? = nil,
@@ -66,10 +68,10 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
 /// queue.add(upload, show)
 /// ```
 ///
-/// The closure may be `async`; meanwhile the procedure holds its slot, and the main actor is free.
-/// Only the closure runs on the main actor: overrides and observers run where the queue says. For a
-/// value use `AsyncResultProcedure { @MainActor in … }`; to have everything of some procedures on
-/// the main queue, put them on `ProcedureQueue.main`.
+/// The closure may be `async`; while it is suspended the procedure holds its slot, and the main
+/// actor is free. Only the closure runs on the main actor: overrides and observers run on the
+/// queue's workers. For a value use `AsyncResultProcedure { @MainActor in … }`. To run procedures
+/// entirely on the main queue, add them to `ProcedureQueue.main`.
 nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` on the main actor.
   public init(

@@ -7,8 +7,8 @@ internal import ProcedurePrimitives
 /// decode.injectResult(from: download)
 /// ```
 ///
-/// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
-/// In all else it is like `AsyncResultProcedure`.
+/// If it has no input when it executes, it fails with
+/// `ProcedureError.Code.requirementNotSatisfied`. Otherwise it behaves like `AsyncResultProcedure`.
 nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable>:
   AsyncResultProcedure<Output>, InputProcedure, @unchecked Sendable
 {
@@ -27,7 +27,8 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       isolation: transform.isolation)
   }
 
-  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
+  /// Makes a procedure from a function whose type does not state its isolation, such as a
+  /// `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public init<Failure: Error>(
     name: String? = nil,
@@ -54,7 +55,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       }, isolation: transform.isolation)
   }
 
-  /// The same of a function whose isolation is not in its type.
+  /// Makes a procedure that passes itself to a function whose type does not state its isolation.
   @_disfavoredOverload
   public init<Failure: Error>(
     name: String? = nil,
@@ -71,10 +72,10 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       })
   }
 
-  /// Makes a procedure that starts something with a completion handler.
+  /// Makes a procedure for an interface with a completion handler.
   ///
-  /// `start` is called once, on the queue's worker, and calls `finish`, or has it called, when the
-  /// work is done. An error that it throws ends the procedure.
+  /// The queue's worker calls `start` once. Call `finish` when the work is done, in `start` or
+  /// later, on any thread. An error that `start` throws ends the procedure.
   public init(
     name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
@@ -84,7 +85,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
       .handle { procedure, finish in try start(Self.transforming(procedure).input, finish) })
   }
 
-  /// Written with `.callback` before the closure.
+  /// Unavailable: write `.callback` before the closure.
   @available(
     *, unavailable, message: "write AsyncTransformProcedure(.callback) { input, finish in … }"
   )

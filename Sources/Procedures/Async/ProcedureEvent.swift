@@ -6,20 +6,20 @@ public enum ProcedureEvent: Sendable {
   case willExecute
   /// `execute()` has returned; the work may go on.
   case didExecute
-  /// It was cancelled, with these errors.
+  /// The procedure was cancelled, with these errors.
   case didCancel([any Error])
-  /// It is about to add this procedure to its queue, or as a child.
+  /// The procedure is about to add another one to its queue, or as a child.
   case willAdd(Procedure)
-  /// It has added this procedure.
+  /// The procedure has added another one.
   case didAdd(Procedure)
-  /// It is about to finish, with these errors.
+  /// The procedure is about to finish, with these errors.
   case willFinish([any Error])
-  /// It has finished, with these errors. The last one.
+  /// The procedure has finished, with these errors. This is the last event.
   case didFinish([any Error])
 }
 
 extension Procedure {
-  /// The procedure's events from here on, ending with its finish.
+  /// The procedure's events from now on, ending with its finish.
   ///
   /// ```swift
   /// for await event in procedure.events {
@@ -27,12 +27,12 @@ extension Procedure {
   /// }
   /// ```
   ///
-  /// Each use is a sequence, and an observer, of its own, from the moment on at which it is made; a
-  /// cancel or finish that has happened already is delivered all the same. The procedure does not
-  /// wait for the reader, so events may be history when they are read; they are kept until then. As
-  /// with any observer of added procedures, children that are added to a group later start when its
-  /// observers have been called for them. It ends when the procedure has finished, when the
-  /// procedure goes, and when the reading task is cancelled.
+  /// Each use adds an observer, and returns a new sequence that begins at that moment. A cancel or
+  /// a finish that has already happened is delivered all the same. The procedure does not wait for
+  /// the reader: unread events are kept, without a limit, and may be old when they are read. Like
+  /// every observer of added procedures, it delays children that are added to a group later: they
+  /// start after the observers have been called for them. The sequence ends when the procedure has
+  /// finished or is deallocated, and when the reading task is cancelled.
   public final var events: ProcedureEventSequence {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
     let feed = EventFeed(continuation)
@@ -45,7 +45,7 @@ extension Procedure {
       willFinish: { _, errors, _ in feed.send(.willFinish(errors)) },
       didFinish: { _, errors in feed.send(.didFinish(errors)) })
     let entry = add(observer: observer).entry
-    // Weakly: the entry holds the feed, and that the continuation.
+    // A weak reference avoids a cycle: the entry holds the feed, which holds the continuation.
     continuation.onTermination = { [weak entry] _ in _ = entry?.remove() }
     return ProcedureEventSequence(stream: stream, procedure: Weak(self), unread: feed.unread)
   }
@@ -53,9 +53,9 @@ extension Procedure {
 
 /// The events of one procedure, in order: see `Procedure.events`.
 ///
-/// Read by one task at a time. It does not keep the procedure.
+/// One task at a time may read it. It does not retain the procedure.
 public struct ProcedureEventSequence: AsyncSequence, Sendable {
-  /// It does not fail.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   fileprivate let stream: AsyncStream<ProcedureEvent>
@@ -103,7 +103,7 @@ private final class EventFeed: Sendable {
   deinit { continuation.finish() }
 }
 
-/// How many events have come that were not read.
+/// Counts the events that were sent and not yet read.
 private final class UnreadEvents: Sendable {
   private let count = Locked(0)
 

@@ -9,14 +9,14 @@ internal import ProcedurePrimitives
 /// })
 /// ```
 ///
-/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
-/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+/// The closure runs once, on the queue's worker, and is released when the procedure has finished. A
+/// `CancellationError` thrown after a cancel counts as the cancel, not as a failure.
 ///
-/// It ends when the closure returns. A `finish()` that comes later is too late, and is reported to the
-/// queue's `diagnosticsHandler`, or written to standard error; work that calls back later is an
+/// The procedure ends when the closure returns. A later `finish()` is ignored, and reported to the
+/// queue's `diagnosticsHandler` or on standard error. For work that calls back later use
 /// `AsyncProcedure(.callback) { finish in … }`.
 nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Sendable {
-  /// Belongs to the turn, which releases it.
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
   @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Void)?
 
   /// Makes a procedure that runs `block`.
@@ -26,13 +26,13 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
     if let name { self.name = name }
   }
 
-  /// Makes a procedure that runs `block`, which is handed the procedure: to look at `isCancelled`.
+  /// Makes a procedure that runs `block`, and passes itself to it, for `isCancelled` for example.
   public init(
     name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) throws -> Void
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
-    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
+    // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
     self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
@@ -50,7 +50,7 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// Not callable: this closure was handed the procedure, not a finish handle.
+  /// Unavailable: the closure received the procedure, not a finish handle.
   @available(
     *, unavailable,
     message:
@@ -66,10 +66,10 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 }
 
-// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
-// finds in any other closure.
+// These initialisers catch an `async` closure where a synchronous one is required. They are
+// disfavoured, so that the compiler still reports the errors in any other closure.
 extension BlockProcedure {
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(
     *, unavailable,
     message: "write AsyncProcedure { … }, or MainActorProcedure { … } for the main actor"
@@ -79,7 +79,7 @@ extension BlockProcedure {
     name: String? = nil, _ block: @escaping @MainActor @Sendable () async throws -> Void
   ) { unavailableName() }
 
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(*, unavailable, message: "write AsyncProcedure { procedure in … }")
   @_disfavoredOverload
   public convenience init(

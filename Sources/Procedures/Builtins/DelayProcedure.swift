@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Finishes when some time has passed since it started; blocks no thread meanwhile.
+/// Finishes some time after it started, and blocks no thread meanwhile.
 ///
 /// ```swift
 /// let pause = DelayProcedure(by: .seconds(2))
@@ -8,27 +8,27 @@ internal import ProcedurePrimitives
 /// queue.add(pause, retry)
 /// ```
 ///
-/// It runs on the queue's clock, which is monotonic: changes of the wall clock do not matter. It
-/// never ends early; at zero or less, or an instant in the past, it ends at once. All delays share
-/// one timer. Cancelled, it finishes at once.
+/// It uses the queue's clock, which is monotonic: changes of the wall clock do not matter. It never
+/// ends early. With a duration of zero or less, or an instant in the past, it finishes at once, and
+/// so does a cancelled delay. All delays share one timer.
 nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let timer: DelayTimer
 
-  /// Makes a delay of a length, counted from when it executes.
+  /// Makes a delay of `duration`, counted from when it executes.
   public init(name: String? = nil, by duration: Duration) {
     timer = DelayTimer(.after(duration))
     super.init()
     if let name { self.name = name }
   }
 
-  /// Makes a delay of so many seconds, counted from when it executes.
+  /// Makes a delay of `seconds`, counted from when it executes.
   ///
   /// ```swift
   /// queue.add(DelayProcedure(by: 0.5))
   /// ```
   ///
-  /// Zero, less, and not a number end at once; infinity never ends by itself.
-  @_disfavoredOverload  // .zero is a Duration.
+  /// Zero, negative values and NaN finish at once; an infinite delay ends only by a cancel.
+  @_disfavoredOverload  // `.zero` must be a Duration.
   public init(name: String? = nil, by seconds: Double) {
     timer = DelayTimer(.after(.saturating(seconds: seconds)))
     super.init()
@@ -42,7 +42,7 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
     if let name { self.name = name }
   }
 
-  /// Makes a delay until something else that is an end: with `ProceduresFoundation` a `Date`.
+  /// Makes a delay until an end of another kind, such as a `Date` with `ProceduresFoundation`.
   public init(name: String? = nil, until end: some DelayEnd) {
     timer = DelayTimer(.resolved(end))
     super.init()
@@ -60,7 +60,7 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
 
   final override func releaseWork() { timer.stop() }
 
-  /// For example `Delay of 2 s`. Made when it is asked for; a subclass is called by its type.
+  /// Returns `Delay of 2 s`, for example. A subclass is named after its type.
   final override var derivedName: String? {
     guard type(of: self) == DelayProcedure.self || self is AttemptDelay, let length = timer.length
     else { return nil }
@@ -68,22 +68,24 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 }
 
-/// The interval between two attempts of a `RepeatProcedure`. A type of its own: a timeline tells it from work by that.
+/// The interval between two attempts of a `RepeatProcedure`. The type lets a timeline distinguish
+/// it from work.
 nonisolated package final class AttemptDelay: DelayProcedure, @unchecked Sendable {}
 
-/// The end of a delay that is no instant of the queue's clock: with `ProceduresFoundation`, a `Date`.
+/// An end of a delay that is not an instant of the queue's clock, such as a `Date` with
+/// `ProceduresFoundation`.
 public protocol DelayEnd: Sendable {
-  /// The clock that ends the delay, and when.
+  /// Returns the clock that ends the delay, and the instant.
   ///
-  /// Called once, in the turn of the delay, when it executes.
+  /// The delay calls it once, in its turn, when it executes.
   func endOfDelay(on queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
 }
 
-/// Finishes a procedure when its time has come.
+/// Finishes a procedure at an instant.
 ///
-/// Unchecked because the procedure's turn starts and stops it, and `procedure` belongs to the
-/// thread that got the timer out of its service: the timer's, when it fires, or the turn's, if it
-/// was in time to cancel it.
+/// Unchecked, since only the procedure's turn starts and stops it, and only the thread that removed
+/// the timer from its service accesses `procedure`: the timer's thread when it fires, or the turn's
+/// if it cancelled the timer in time.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
   enum Due: Sendable {
     case after(Duration)
@@ -99,10 +101,10 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
     self.end = end
   }
 
-  /// How long it is; nil if it ends at an instant.
+  /// The duration; nil if the delay ends at an instant.
   var length: Duration? { if case .after(let duration) = end { duration } else { nil } }
 
-  /// False if there is nothing to wait for.
+  /// False if the end has already passed.
   func start(for procedure: Procedure, on queueClock: TimerClock) -> Bool {
     let (clock, instant) =
       switch end {

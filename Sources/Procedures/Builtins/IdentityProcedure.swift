@@ -1,8 +1,8 @@
-/// Its output is its input: where something has to be handed on as it is.
+/// Passes its input through unchanged.
 nonisolated open class IdentityProcedure<Value: Sendable>: TransformProcedure<Value, Value>,
   @unchecked Sendable
 {
-  /// Makes a procedure that hands its input on.
+  /// Makes a procedure whose output is its input.
   public init(name: String? = nil) {
     super.init(name: name) { (value: Value) in value }
   }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// A condition that answers by calling back: for interfaces with completion handlers.
+/// A condition that answers in a callback, for interfaces with completion handlers.
 ///
 /// ```swift
 /// record.add(condition: AnswerCondition { procedure, answer in
@@ -8,12 +8,12 @@ internal import ProcedurePrimitives
 /// })
 /// ```
 ///
-/// Only the first answer has an effect. If the answer is released without a call, the condition
-/// fails with `ProcedureError.Code.conditionFailed`.
+/// Only the first answer has an effect. If the answer object is released without a call, the
+/// condition fails with `ProcedureError.Code.conditionFailed`.
 public struct AnswerCondition: Condition {
   private let block: @Sendable (Procedure, ConditionAnswer) -> Void
 
-  /// Makes a condition of a closure that sees to it that `answer` is called, on any thread.
+  /// Makes a condition from a closure that calls `answer`, at once or later, on any thread.
   public init(
     _ block: @escaping @Sendable (_ procedure: Procedure, _ answer: ConditionAnswer) -> Void
   ) {
@@ -34,7 +34,7 @@ public struct AnswerCondition: Condition {
   }
 }
 
-/// Answers for a condition. You call it like a function, from any thread.
+/// Receives the answer of a condition. You call it like a function, from any thread.
 public final class ConditionAnswer: Sendable {
   private let receiver: AnswerReceiver
   private let condition: String
@@ -52,7 +52,7 @@ public final class ConditionAnswer: Sendable {
     receiver.receive(.failed(error))
   }
 
-  /// Answers. Only the first answer counts.
+  /// Answers with `result`. Only the first answer counts.
   public func callAsFunction(_ result: ConditionResult) {
     receiver.receive(result)
   }
@@ -66,7 +66,7 @@ private struct UnansweredError: Error, CustomStringConvertible {
 private final class AnswerReceiver: Sendable {
   private enum AnswerStage: Sendable {
     case open(CheckedContinuation<ConditionResult, Never>?)
-    /// With an answer that came before the task waited, until that takes it.
+    /// Holds an answer that came before the task waited, until the task takes it.
     case answered(ConditionResult?)
   }
 

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Satisfied as soon as some of several procedures have finished, whichever they are.
+/// A condition that is satisfied as soon as any `count` of several procedures have finished.
 ///
 /// ```swift
 /// // Starts with the first two answers of three.
@@ -9,25 +9,27 @@ internal import ProcedurePrimitives
 /// report.add(condition: AtLeast(1, of: [cache, server]))
 /// ```
 ///
-/// Several dependencies wait for all of them; this condition waits for some. The other procedures go on. To have the
-/// first success cancel the others, see `RaceProcedure`.
+/// A procedure waits for all of its dependencies; this condition waits for some procedures, and the
+/// others go on. To cancel the others after the first success, use `RaceProcedure`.
 ///
-/// The procedures may be on any queue, and may have finished. They count when their DidFinish observers have returned.
-/// The condition fails as soon as too many have ended otherwise than `requirement` says, with
-/// `ProcedureError.Code.conditionFailed` and the reasons. A count of zero or less is satisfied at once.
+/// The procedures may be on any queue, and may have finished. A procedure counts once its DidFinish
+/// observers have returned. The condition fails with `ProcedureError.Code.conditionFailed` and the
+/// reasons as soon as too many have ended without meeting `requirement`. A count of zero or less is
+/// satisfied at once.
 ///
 /// ## Cost
-/// The wait takes no slot and no thread, and a task for each procedure. A snapshot names the procedures that it waits
-/// for, and a cycle through them ends like any other.
+/// The wait takes no slot and no thread, but one task for each procedure. A snapshot names the
+/// awaited procedures, and a cycle through them is found and ended like any other.
 public struct AtLeast: Condition {
   private let count: Int
   private let procedures: [Procedure]
   private let requirement: DependencyRequirement
 
-  /// Makes a condition about procedures, which it keeps until the procedure that has it has finished.
+  /// Makes a condition, which retains `procedures` until the procedure that has the condition has
+  /// finished.
   ///
   /// - Parameters:
-  ///   - count: how many have to finish.
+  ///   - count: how many must finish.
   ///   - procedures: the procedures; one that is listed twice counts once.
   ///   - requirement: how a procedure must have ended to count.
   public init<Procedures: Sequence>(
@@ -44,7 +46,7 @@ public struct AtLeast: Condition {
     "AtLeast(\(count), of: \(procedures.count) procedure\(procedures.count == 1 ? "" : "s"))"
   }
 
-  /// At once if enough have finished before, without a task.
+  /// Answers at once, without a task, if enough procedures have already finished.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     if let answer = answer(for: procedure) { return .answered(answer) }
     return .asynchronous { try await evaluate(procedure) }
@@ -53,7 +55,8 @@ public struct AtLeast: Condition {
   /// Waits for the procedures, on the workers of the procedure's queue.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     guard let list = procedure.peek({ $0.list }) else { return await wait(for: procedure) }
-    // `awaited` knows when the answer is certain: that takes locks, which the call must not.
+    // The closure must take no locks, so it always says that the call waits; `awaited` decides
+    // whether the answer is certain.
     let call = BodyTask.current.beginWaiting(
       in: WaitingCall(name: name, target: .some(self, list)) { true })
     defer { call?.end() }
@@ -67,12 +70,12 @@ public struct AtLeast: Condition {
       }
       defer { group.cancelAll() }
       while answer(for: procedure) == nil, await group.next() != nil {}
-      // Without an answer it was cancelled, and is not listened to.
+      // There is no answer only after a cancel, and then the result is ignored.
       return answer(for: procedure) ?? .ignored
     }
   }
 
-  /// The answer, if it is certain.
+  /// The answer; nil while it is not certain.
   private func answer(for procedure: Procedure) -> ConditionResult? {
     let ended = procedures.filter(\.hasEnded)
     let objections = ended.compactMap { requirement.objection(to: $0) }
@@ -96,6 +99,6 @@ extension AtLeast: ProcedureChoice {
 }
 
 extension Procedure {
-  /// Whether it has finished, and its DidFinish observers have returned: later than `isFinished`.
+  /// Whether its DidFinish observers have returned, which is later than `isFinished`.
   fileprivate final var hasEnded: Bool { peek { $0.life.isRetired } }
 }

@@ -1,22 +1,23 @@
 internal import ProcedurePrimitives
 
-/// A condition that is a closure: true is satisfied, false is ignored, throwing is failing.
+/// A condition that calls a closure: true means satisfied, false means ignored, and a thrown error
+/// means failed.
 ///
 /// ```swift
 /// upload.add(condition: BlockCondition { !files.isEmpty })
 /// upload.add(condition: BlockCondition { procedure in procedure.dependencies.count < 3 })
 /// ```
 ///
-/// False means "do not run, and that is no failure": the procedure is cancelled without errors.
+/// After false the procedure is cancelled without errors: it does not run, and that is no failure.
 public struct BlockCondition: SynchronousCondition {
   private let block: @Sendable (Procedure) throws -> Bool
 
-  /// A closure that looks at the procedure.
+  /// Makes a condition from a closure that receives the procedure.
   public init(_ block: @escaping @Sendable (Procedure) throws -> Bool) {
     self.block = block
   }
 
-  /// A closure that does not.
+  /// Makes a condition from a closure without arguments.
   public init(_ block: @escaping @Sendable () throws -> Bool) {
     self.block = { _ in try block() }
   }
@@ -27,23 +28,23 @@ public struct BlockCondition: SynchronousCondition {
   }
 }
 
-/// A condition that is a closure, and is awaited.
+/// A condition that awaits a closure, with the same answers as `BlockCondition`.
 ///
 /// ```swift
 /// upload.add(condition: AsyncCondition { await network.isReachable })
 /// ```
 public struct AsyncCondition: KnownCondition {
   private let block: @Sendable (Procedure) async throws -> Bool
-  /// Whether the closure is isolated to the main actor.
   let runsOnMainActor: Bool
 
-  /// A closure that looks at the procedure.
+  /// Makes a condition from a closure that receives the procedure.
   public init(_ block: @escaping @isolated(any) @Sendable (Procedure) async throws -> Bool) {
     runsOnMainActor = MainActor.isIsolation(block.isolation)
     self.block = { try await block($0) }
   }
 
-  /// The same for a function whose isolation is not in its type, such as a `nonisolated(nonsending)` one.
+  /// Makes a condition from a function whose type does not state its isolation, such as a
+  /// `nonisolated(nonsending)` one.
   @_disfavoredOverload
   public init<Failure: Error>(
     _ block: @escaping @Sendable (Procedure) async throws(Failure) -> Bool
@@ -52,13 +53,13 @@ public struct AsyncCondition: KnownCondition {
     self.block = block
   }
 
-  /// A closure that does not.
+  /// Makes a condition from a closure without arguments.
   public init(_ block: @escaping @isolated(any) @Sendable () async throws -> Bool) {
     runsOnMainActor = MainActor.isIsolation(block.isolation)
     self.block = { _ in try await block() }
   }
 
-  /// The same of a function whose isolation is not in its type.
+  /// Makes a condition from a function without arguments whose type does not state its isolation.
   @_disfavoredOverload
   public init<Failure: Error>(_ block: @escaping @Sendable () async throws(Failure) -> Bool) {
     runsOnMainActor = false

@@ -1,46 +1,49 @@
 internal import ProcedurePrimitives
 
-/// A condition that lets nothing start for a while once procedures have failed several times in a row: for a service
-/// that is down.
+/// A condition that stops procedures from starting for a while after several failures in a row, as
+/// when a service is down.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(named: "search", after: 5, pause: .seconds(30))
 /// fetch.add(condition: breaker)   // each procedure that uses the service
 /// ```
 ///
-/// Work that would only wait for a time-out fails at once with `ProcedureError.Code.circuitOpen`, and the service has
-/// time to recover. To have procedures wait instead, see `RateLimit.pause(for:clock:)`.
+/// Work that would only wait for a time-out fails at once with `ProcedureError.Code.circuitOpen`,
+/// and the service has time to recover. To have procedures wait instead, see
+/// `RateLimit.pause(for:clock:)`.
 ///
-/// | state | a procedure asks | one succeeds | one fails | one says nothing |
+/// | state | a procedure asks | one succeeds | one fails | one ends without a verdict |
 /// |---|---|---|---|---|
 /// | closed | starts | the count begins anew | counts; the last one opens it | |
 /// | open, until the pause is over | fails | | | |
 /// | open, after that | is the trial: half open | | | |
 /// | half open | fails | the trial: closes it | the trial: opens it anew | the trial: open, the next is the trial |
 ///
-/// A failure is a procedure that has executed and ends with errors, its own time-out among them. `isFailure` may leave
-/// out an error, such as a missing page: the service has answered, which counts as a success. A procedure says nothing
-/// if it did not execute, was cancelled without errors or by its group, or was let in before the circuit last changed.
+/// A procedure fails if it has executed and ends with errors, its own time-out included.
+/// `isFailure` may exclude an error, such as a missing page: the service has answered, which counts
+/// as a success. A procedure gives no verdict if it did not execute, was cancelled without errors
+/// or by its group, or was admitted before the circuit last opened or closed.
 ///
-/// Give it to each attempt of a retry, and not to the retry: then each counts, and a retry with enough patience
-/// outlasts the pause.
+/// Add it to each attempt of a retry, and not to the retry: then each attempt counts, and a retry
+/// with long enough waits outlasts the pause.
 ///
 /// ## Clock
-/// The pause is by the clock of the procedure's queue, and virtual in a simulation.
+/// The pause is measured by the clock of the procedure's queue, which is virtual in a simulation.
 ///
 /// ## Thread safety
-/// Any number of procedures on any queues may share it, and of the callers at one moment one is the trial.
+/// Any number of procedures on any queues may share it. If several ask at the same moment, one of
+/// them is the trial.
 ///
 /// ## Cost
-/// No timer and no task: the pause is over when somebody asks after it.
+/// It needs no timer and no task: the first procedure that asks after the pause ends it.
 public final class CircuitBreaker: SynchronousCondition {
   /// Whether procedures may start.
   public enum State: Sendable {
-    /// They may.
+    /// Procedures may start.
     case closed
-    /// They may not, since too many have failed.
+    /// No procedure may start, since too many have failed.
     case open
-    /// One tries.
+    /// One procedure runs as the trial.
     case halfOpen
   }
 
@@ -52,13 +55,15 @@ public final class CircuitBreaker: SynchronousCondition {
   private let isFailure: @Sendable (any Error) -> Bool
   private let circuit = Locked(Circuit())
 
-  /// Makes a closed one.
+  /// Makes a closed circuit breaker.
   ///
   /// - Parameters:
   ///   - name: the service, for errors and snapshots.
-  ///   - failures: how many in a row open it: less than one is a programmer error, and traps.
-  ///   - pause: how long nothing starts then.
-  ///   - isFailure: whether an error speaks against the service. Called in turns of the procedures; all do by default.
+  ///   - failures: how many failures in a row open it. A number below one is a programmer error,
+  ///     and traps.
+  ///   - pause: how long no procedure starts once it is open.
+  ///   - isFailure: whether an error counts as a failure of the service; by default every error
+  ///     does. Called in the procedures' turns.
   public init(
     named name: String, after failures: Int, pause: Duration,
     isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
@@ -71,10 +76,10 @@ public final class CircuitBreaker: SynchronousCondition {
     (self.name, limit, self.pause, self.isFailure) = (name, failures, pause, isFailure)
   }
 
-  /// Its state at this moment. Open also after the pause, until a procedure asks.
+  /// The state at this moment. It stays open after the pause until a procedure asks.
   public var state: State { circuit.withLock { $0.publicState } }
 
-  /// Lets it start, or fails at once. Observes it from then on.
+  /// Lets the procedure start and observes it, or fails at once.
   public func evaluate(_ procedure: Procedure) -> ConditionResult {
     let clock = procedure.clock
     let now = clock.now
@@ -104,7 +109,7 @@ public final class CircuitBreaker: SynchronousCondition {
     }
   }
 
-  /// Calls the user's closure.
+  /// Calls the user's `isFailure`, so no lock is held.
   private func verdict(on procedure: Procedure, _ errors: [any Error]) -> Circuit.Verdict {
     let errors = errors.filter { ($0 as? ProcedureError)?.isOfGroup != true }
     if errors.isEmpty { return procedure.isCancelled ? .nothing : .success }
@@ -112,32 +117,32 @@ public final class CircuitBreaker: SynchronousCondition {
   }
 }
 
-/// The state of a circuit breaker. Each procedure that was let in is known until it ends.
+/// The state of a circuit breaker, with the admitted procedures that have not ended.
 private struct Circuit: Sendable {
   enum State: Sendable {
     case closed(failures: Int)
     case open(until: ContinuousClock.Instant)
-    /// The pause is over since then.
+    /// The trial runs. `since` is the end of the pause.
     case halfOpen(trial: ObjectIdentifier, since: ContinuousClock.Instant)
   }
 
   enum Decision: Sendable {
     case mayStart
-    /// With the time until a trial may start; nil while one is under way.
+    /// The value is the time until a trial may start; nil while a trial is under way.
     case isOpen(Duration?)
   }
 
   enum Verdict: Sendable {
     case success
     case failure
-    /// It says nothing about the service.
+    /// The procedure's end says nothing about the service.
     case nothing
   }
 
   private var state = State.closed(failures: 0)
-  /// Grows each time the circuit opens or closes.
+  /// The number of times that the circuit has opened or closed.
   private var period: UInt64 = 0
-  /// Those that were let in, with the period in which they were.
+  /// The admitted procedures, each with the period in which it was admitted.
   private var admitted: [ObjectIdentifier: UInt64] = [:]
 
   var publicState: CircuitBreaker.State {
@@ -148,7 +153,8 @@ private struct Circuit: Sendable {
     }
   }
 
-  /// - Returns: the decision, and whether the procedure was not known before: one may ask more than once.
+  /// - Returns: the decision, and whether the procedure was not admitted before: its conditions may
+  ///   be evaluated more than once.
   mutating func ask(
     _ procedure: ObjectIdentifier, at now: ContinuousClock.Instant
   ) -> (Decision, isNew: Bool) {
@@ -177,25 +183,26 @@ private struct Circuit: Sendable {
       if failures + 1 < limit { state = .closed(failures: failures + 1) } else { open(until) }
     case (.halfOpen, .success): change(to: .closed(failures: 0))
     case (.halfOpen, .failure): open(until)
-    // The next one that asks is the trial.
+    // The next procedure that asks is the trial.
     case (.halfOpen(_, let since), .nothing): open(since)
     }
   }
 
   private mutating func open(_ until: ContinuousClock.Instant) { change(to: .open(until: until)) }
 
-  /// Those that were let in before say nothing about it any more.
+  /// Changes the state, and begins a new period: the ends of procedures admitted earlier no longer
+  /// count.
   private mutating func change(to state: State) {
     self.state = state
     period += 1
   }
 }
 
-/// Observes one procedure that was let in.
+/// Observes one admitted procedure.
 private final class Admission: ProcedureObserver, @unchecked Sendable {
   private let breaker: CircuitBreaker
   private let clock: TimerClock
-  /// Touched only in the procedure's turns.
+  /// Accessed only in the procedure's turns.
   @safe @exclusivity(unchecked) private var hasExecuted = false
 
   init(to breaker: CircuitBreaker, by clock: TimerClock) {

@@ -1,21 +1,21 @@
-/// Satisfied if all members are. It evaluates them in order until one is not satisfied, and gives
-/// the answer of that one.
+/// A condition that is satisfied if all members are. It evaluates them in order until a member is
+/// not satisfied, and gives the answer of that member.
 ///
-/// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without members it is
-/// satisfied.
+/// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without
+/// members it is always satisfied.
 public struct AndCondition: ConditionOfOthers {
   let members: [any Condition]
 
-  /// Makes a condition of several.
+  /// Makes a condition from its members.
   public init(_ members: any Condition...) { self.members = members }
 
-  /// Makes a condition of a sequence of them.
+  /// Makes a condition from a sequence of members.
   public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
 
-  /// Makes a condition of a list of them, of whatever types.
+  /// Makes a condition from an array of members of any types.
   public init(_ members: [any Condition]) { self.members = members }
 
-  /// Makes a condition of a sequence of conditions of one type.
+  /// Makes a condition from a sequence of conditions of one type.
   public init<Members: Sequence>(_ members: Members) where Members.Element: Condition {
     self.members = members.map { $0 as any Condition }
   }
@@ -23,7 +23,7 @@ public struct AndCondition: ConditionOfOthers {
   /// For example `And(IsOnline, HasSpace)`.
   public var name: String { "And(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// Answers at once if the members that decide do.
+  /// Answers at once if the deciding members do.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     beginInOrder(procedure) { result, _ in
       if case .satisfied = result { nil } else { result }
@@ -35,24 +35,26 @@ public struct AndCondition: ConditionOfOthers {
   var isExclusionOnly: Bool { members.allSatisfy(\.asksForCategoriesOnly) }
 }
 
-/// Satisfied if one member is. It evaluates them in order until one is satisfied.
+/// A condition that is satisfied if one member is. It evaluates them in order until one is
+/// satisfied.
 ///
-/// If none is, failed beats ignored: the errors of all that failed are reported, several of them in
-/// one `ProcedureError.Code.conditionFailed`. Also written `a || b`. Without members it is ignored.
-/// A procedure acquires the categories of all members, whichever is satisfied.
+/// If none is, it fails if a member failed, and is ignored otherwise. It fails with the member's
+/// error, or with one `ProcedureError.Code.conditionFailed` for several. You can also write
+/// `a || b`. Without members it is ignored. A procedure acquires the categories of all members,
+/// even of unsatisfied ones.
 public struct OrCondition: ConditionOfOthers {
   let members: [any Condition]
 
-  /// Makes a condition of several.
+  /// Makes a condition from its members.
   public init(_ members: any Condition...) { self.members = members }
 
-  /// Makes a condition of a sequence of them.
+  /// Makes a condition from a sequence of members.
   public init(_ members: some Sequence<any Condition>) { self.members = Array(members) }
 
-  /// Makes a condition of a list of them, of whatever types.
+  /// Makes a condition from an array of members of any types.
   public init(_ members: [any Condition]) { self.members = members }
 
-  /// Makes a condition of a sequence of conditions of one type.
+  /// Makes a condition from a sequence of conditions of one type.
   public init<Members: Sequence>(_ members: Members) where Members.Element: Condition {
     self.members = members.map { $0 as any Condition }
   }
@@ -60,7 +62,7 @@ public struct OrCondition: ConditionOfOthers {
   /// For example `Or(IsOnline, IsCached)`.
   public var name: String { "Or(" + members.map(\.name).joined(separator: ", ") + ")" }
 
-  /// Answers at once if the members that decide do.
+  /// Answers at once if the deciding members do.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     beginInOrder(procedure) { result, errors in
       if case .satisfied = result { return .satisfied }

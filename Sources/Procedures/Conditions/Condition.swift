@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Decides whether a procedure may run, when all it depends on has finished.
+/// Decides whether a procedure may run, once all of its dependencies have finished.
 ///
 /// ```swift
 /// struct IsOnline: Condition {
@@ -12,47 +12,49 @@ internal import ProcedurePrimitives
 /// upload.add(condition: IsOnline(network: network))
 /// ```
 ///
-/// Conditions of a procedure are evaluated in the order in which they were added, one at a time,
-/// until one is not satisfied. One may be added to any number of procedures, and is then evaluated
-/// for several at once. If a condition can answer at once, make it a `SynchronousCondition`.
+/// A procedure evaluates its conditions in the order in which they were added, one at a time, until
+/// one is not satisfied. A condition may be added to any number of procedures, and may then be
+/// evaluated for several at once. If it can answer at once, make it a `SynchronousCondition`.
 ///
 /// ## Thread
-/// On the workers of the procedure's queue. A suspended queue begins no evaluation, nor does a
-/// group for its children before it executes. An evaluation takes no slot. While a condition is
-/// awaited, observers and overrides of the procedure may be called.
+/// Conditions are evaluated on the workers of the procedure's queue. A suspended queue begins no
+/// evaluation, and neither does a group for its children before it executes. An evaluation takes no
+/// slot. While a condition is awaited, observers and overrides of the procedure may be called.
 ///
 /// ## Cancellation
-/// A cancelled procedure does not wait for an answer: the task that evaluates is cancelled, and what
-/// it answers is ignored.
+/// A cancelled procedure does not wait for an answer: the evaluating task is cancelled, and its
+/// answer is ignored.
 public protocol Condition: Sendable {
-  /// Says whether `procedure` may run. Throwing an error is the same as failing with it.
+  /// Returns whether `procedure` may run. A thrown error means `.failed` with that error.
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult
 
-  /// The same, for conditions that may know the answer at once. By default it awaits `evaluate`.
+  /// Begins the evaluation, for conditions that may know the answer at once. By default it awaits
+  /// `evaluate`.
   func begin(_ procedure: Procedure) -> ConditionEvaluation
 
-  /// Procedures that must finish before this is evaluated. By default none.
+  /// Returns procedures that must finish before this condition is evaluated. By default there are
+  /// none.
   ///
-  /// Called once for each procedure, in its turn. Those that are on no queue yet are added to the
-  /// queue of `procedure`, or to its group, and are cancelled when it is. They do not count as its
-  /// dependencies: this condition judges how they ended.
+  /// It is called once for each procedure, in that procedure's turn. Returned procedures that are
+  /// on no queue yet are added to the queue of `procedure`, or to its group, and are cancelled when
+  /// it is. They do not count as its dependencies: this condition judges how they ended.
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
-  /// The categories that a procedure with this condition acquires. By default none.
+  /// The categories that a procedure with this condition acquires. By default there are none.
   ///
-  /// Read once, when the condition is added, on that thread.
+  /// It is read once, by the thread that adds the condition.
   var exclusions: [ExclusionCategory] { get }
 
-  /// The categories, with how many procedures may hold each at once. By default one for each of
-  /// `exclusions`.
+  /// The categories, with the number of procedures that may hold each at once. By default it is one
+  /// for each of `exclusions`.
   ///
-  /// Read once, when the condition is added, on that thread.
+  /// It is read once, by the thread that adds the condition.
   var exclusionLimits: [ExclusionLimit] { get }
 
   /// The name in errors and snapshots. By default the name of its type.
   ///
-  /// Read when the condition is added, on that thread; by the conditions of which it is a part, when
-  /// they need it for theirs.
+  /// The thread that adds the condition reads it. A condition that contains this one reads it
+  /// whenever its own name needs it.
   var name: String { get }
 }
 
@@ -68,7 +70,7 @@ extension Condition {
   /// None.
   public var exclusions: [ExclusionCategory] { [] }
 
-  /// One at a time, of each of `exclusions`.
+  /// A limit of one procedure at a time for each of `exclusions`.
   public var exclusionLimits: [ExclusionLimit] { exclusions.map { ExclusionLimit($0) } }
 
   /// The name of its type.
@@ -85,9 +87,10 @@ extension Condition {
 /// }
 /// ```
 ///
-/// It is called in the procedure's turn: nothing else of that procedure is called meanwhile.
+/// It is called in the procedure's turn: no observer or override of that procedure is called
+/// meanwhile.
 public protocol SynchronousCondition: Condition {
-  /// Says whether `procedure` may run. It must not block for long: it keeps a worker busy.
+  /// Returns whether `procedure` may run. It must not block for long, since it occupies a worker.
   func evaluate(_ procedure: Procedure) throws -> ConditionResult
 }
 

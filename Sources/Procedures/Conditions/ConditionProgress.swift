@@ -1,9 +1,10 @@
 internal import ProcedurePrimitives
 
-/// The conditions of one procedure, and how far their evaluation has come. Guarded by its lock.
+/// The conditions of one procedure, and the progress of their evaluation. Guarded by the
+/// procedure's lock.
 final class ConditionProgress: PendingConditions, @unchecked Sendable {
-  /// A condition, with its properties as they were when it was added: its getters are the user's
-  /// code, which may call back, and must not run under a lock.
+  /// A condition, with its properties as read when it was added: the getters are the user's code,
+  /// which may call back, so they must not run under a lock.
   struct Entry: Sendable {
     let condition: any Condition
     let name: String
@@ -24,12 +25,13 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   }
 
   private(set) var entries: [Entry] = []
-  /// Of the next one to be evaluated, or the one that is.
+  /// The index of the condition that is being evaluated, or is next.
   private var index = 0
-  /// For how many of them prerequisites were asked.
+  /// The number of conditions whose prerequisites were already asked for.
   private var prepared = 0
   private var lastSerial: UInt64 = 0
-  /// Which evaluation an answer must be from in order to count; nil if none is waited for.
+  /// The serial number of the evaluation whose answer is awaited; nil if none is. Other answers are
+  /// ignored.
   private(set) var awaitedSerial: UInt64?
   private var task: Task<Void, Never>?
   var awaitedTask: BodyTask? { task.map { BodyTask($0) } }
@@ -43,7 +45,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
 
   var needsMainActor: Bool { entries.dropFirst(index).contains(where: \.isMainActorBound) }
 
-  /// True once for each condition: its prerequisites are to be asked for.
+  /// True once for each condition: the caller then asks for its prerequisites.
   func prepare() -> Bool {
     guard index >= prepared else { return false }
     prepared = index + 1
@@ -60,16 +62,16 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     return lastSerial
   }
 
-  /// Keeps the task that was started for an evaluation; false if it is no longer wanted.
+  /// Stores the task of an evaluation; false if its answer is no longer awaited.
   func keep(_ task: Task<Void, Never>, for serial: UInt64) -> Bool {
     guard serial == awaitedSerial else { return false }
     self.task = task
     return true
   }
 
-  /// Nil if the answer no longer counts, or there was one before.
+  /// Stores an answer. Returns nil if it is not awaited, or came twice.
   ///
-  /// - Returns: the task that has answered, if it was kept. Released by the caller, without a lock.
+  /// - Returns: the answering task, if it was stored. The caller releases it without a lock.
   func receive(_ answer: ConditionResult, for serial: UInt64) -> Task<Void, Never>?? {
     guard serial == awaitedSerial else { return nil }
     self.answer = answer

@@ -1,15 +1,15 @@
 /// The answer of a condition about a procedure.
 public enum ConditionResult: Sendable {
-  /// It may run, as far as this condition is concerned.
+  /// The procedure may run, as far as this condition is concerned.
   case satisfied
-  /// It should not run, and that is no failure: it is cancelled without errors.
+  /// The procedure should not run, which is no failure: it is cancelled without errors.
   case ignored
-  /// It cannot run: it is cancelled with the error.
+  /// The procedure cannot run: it is cancelled with the error.
   case failed(any Error)
 }
 
 extension ConditionResult: Equatable {
-  /// Whether both say the same, with equal errors: as of a `ProcedureOutcome`.
+  /// Whether both are the same case. Errors are compared like those of a `ProcedureOutcome`.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.satisfied, .satisfied), (.ignored, .ignored): true
@@ -20,14 +20,14 @@ extension ConditionResult: Equatable {
   }
 }
 
-/// How a condition answers: at once, or later.
+/// The answer of a condition, now or later.
 public enum ConditionEvaluation: Sendable {
-  /// At once. Costs no task.
+  /// The condition has answered, and needs no task.
   case answered(ConditionResult)
-  /// When this has returned: run as a task on the queue of the procedure.
+  /// The closure returns the answer. It runs as a task on the queue of the procedure.
   case asynchronous(@Sendable () async throws -> ConditionResult)
 
-  /// The answer, when there is one.
+  /// Waits for the answer.
   public var result: ConditionResult {
     get async {
       switch self {
@@ -43,7 +43,7 @@ public enum ConditionEvaluation: Sendable {
     }
   }
 
-  /// Goes on with the answer; at once if it is there.
+  /// Passes the answer to `next`; immediately if it is known.
   func flatMap(
     _ next: @escaping @Sendable (ConditionResult) -> ConditionEvaluation
   ) -> ConditionEvaluation {

@@ -1,22 +1,23 @@
-/// Satisfied if the other is not, ignored or failed; fails if the other is satisfied.
+/// A condition that is satisfied if its base is ignored or fails, and fails if its base is
+/// satisfied.
 ///
 /// ```swift
 /// download.add(condition: NotCondition(IsCached()))
 /// ```
 ///
-/// Also written `!condition`. It fails with `ProcedureError.Code.conditionFailed`; for "do not run, and
-/// that is no failure" write `IgnoredCondition(!condition)`.
+/// You can also write `!condition`. It fails with `ProcedureError.Code.conditionFailed`; to skip
+/// the procedure without a failure write `IgnoredCondition(!condition)`.
 public struct NotCondition<Base: Condition>: ConditionOfOthers {
   let base: Base
   var members: [any Condition] { [base] }
 
-  /// The opposite of `base`.
+  /// Makes the opposite of `base`.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Not<IsCached>`.
   public var name: String { "Not<\(base.name)>" }
 
-  /// Answers at once if the other does.
+  /// Answers at once if the base does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     base.begin(procedure).flatMap { result in
       switch result {
@@ -28,19 +29,19 @@ public struct NotCondition<Base: Condition>: ConditionOfOthers {
   }
 }
 
-/// Ignored where the other fails: the procedure is cancelled without errors.
+/// A condition that is ignored if its base fails: the procedure is cancelled without errors.
 public struct IgnoredCondition<Base: Condition>: ConditionOfOthers {
   let base: Base
   var members: [any Condition] { [base] }
   var isExclusionOnly: Bool { base.asksForCategoriesOnly }
 
-  /// `base`, whose failure counts as ignored.
+  /// Makes a condition from `base`, whose failure counts as ignored.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Ignored<IsOnline>`.
   public var name: String { "Ignored<\(base.name)>" }
 
-  /// Answers at once if the other does.
+  /// Answers at once if the base does.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation {
     base.begin(procedure).flatMap { result in
       if case .failed = result { .answered(.ignored) } else { .answered(result) }
@@ -48,7 +49,7 @@ public struct IgnoredCondition<Base: Condition>: ConditionOfOthers {
   }
 }
 
-/// The other condition without its prerequisites: it takes things as they are.
+/// A condition without the prerequisites of its base.
 ///
 /// ```swift
 /// // Says whether access was granted, and does not ask the user for it.
@@ -59,31 +60,32 @@ public struct SilentCondition<Base: Condition>: ConditionOfOthers {
   var members: [any Condition] { [base] }
   var isExclusionOnly: Bool { base.asksForCategoriesOnly }
 
-  /// `base` without its prerequisites.
+  /// Makes a condition from `base` without its prerequisites.
   public init(_ base: Base) { self.base = base }
 
   /// For example `Silent<HasAccess>`.
   public var name: String { "Silent<\(base.name)>" }
 
-  /// None.
+  /// Returns no procedures.
   public func prerequisites(of procedure: Procedure) -> [Procedure] { [] }
 
-  /// Answers as the other condition does.
+  /// Evaluates the base.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await base.evaluate(procedure)
   }
 
-  /// Begins as the other condition does.
+  /// Begins the evaluation of the base.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
 }
 
-/// A condition with prerequisites: procedures that run before it is evaluated.
+/// A condition with further prerequisites: procedures that run before its base is evaluated.
 public struct WithPrerequisites<Base: Condition>: ConditionOfOthers {
   let base: Base
   var members: [any Condition] { [base] }
   private let make: @Sendable (Procedure) -> [Procedure]
 
-  /// `base`, after procedures that `make` makes for each procedure it is added to.
+  /// Makes a condition from `base`, and from a closure that makes the prerequisites for a
+  /// procedure.
   public init(
     _ base: Base, _ make: @escaping @Sendable (_ procedure: Procedure) -> [Procedure]
   ) {
@@ -91,20 +93,20 @@ public struct WithPrerequisites<Base: Condition>: ConditionOfOthers {
     self.make = make
   }
 
-  /// The name of the other condition.
+  /// The name of the base.
   public var name: String { base.name }
 
-  /// The prerequisites of the other condition, and those made.
+  /// The prerequisites of the base, followed by the made ones.
   public func prerequisites(of procedure: Procedure) -> [Procedure] {
     base.prerequisites(of: procedure) + make(procedure)
   }
 
-  /// Answers as the other condition does.
+  /// Evaluates the base.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     try await base.evaluate(procedure)
   }
 
-  /// Begins as the other condition does.
+  /// Begins the evaluation of the base.
   public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
 }
 

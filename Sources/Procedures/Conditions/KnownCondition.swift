@@ -1,4 +1,5 @@
-/// A condition of the framework that says more of itself: see `asksForCategoriesOnly` and `isMainActorBound`.
+/// A condition of the framework with more properties: see `asksForCategoriesOnly` and
+/// `isMainActorBound`.
 protocol KnownCondition: Condition {
   var isExclusionOnly: Bool { get }
   var runsOnMainActor: Bool { get }
@@ -10,17 +11,18 @@ extension KnownCondition {
 }
 
 extension Condition {
-  /// Whether it is always satisfied, at once, and brings nothing. Calls none of the user's code.
+  /// Whether it is always satisfied at once, and has no prerequisites. The getter calls no user
+  /// code.
   var asksForCategoriesOnly: Bool { (self as? any KnownCondition)?.isExclusionOnly ?? false }
 
   /// Whether it is known to be evaluated on the main actor.
   var isMainActorBound: Bool { (self as? any KnownCondition)?.runsOnMainActor ?? false }
 }
 
-/// A condition that only asks for places in a category: there is nothing to evaluate.
+/// A condition that only asks for places in a category, and is not evaluated.
 ///
-/// A procedure that has no others becomes ready at once, in its place, instead of after a worker has
-/// evaluated its conditions.
+/// A procedure with only such conditions becomes ready at once, without waiting for a worker to
+/// evaluate them.
 protocol ExclusionCondition: SynchronousCondition, KnownCondition {
   var limit: ExclusionLimit { get }
 }
@@ -31,11 +33,12 @@ extension ExclusionCondition {
   /// The category.
   public var exclusions: [ExclusionCategory] { [limit.category] }
 
-  /// The category, with its count.
+  /// The category with its limit.
   public var exclusionLimits: [ExclusionLimit] { [limit] }
 }
 
-/// A condition that consists of others. A procedure acquires the categories of all of them, whichever is satisfied.
+/// A condition that consists of others. A procedure acquires the categories of all members, even of
+/// unsatisfied ones.
 protocol ConditionOfOthers: KnownCondition {
   var members: [any Condition] { get }
 }
@@ -54,16 +57,18 @@ extension ConditionOfOthers {
     members.flatMap { $0.prerequisites(of: procedure) }
   }
 
-  /// Awaits the answer that `begin` gives, or will give.
+  /// Awaits the answer of `begin`.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
     await begin(procedure).result
   }
 
-  /// Begins the members in order, at once as long as they answer at once, until an answer decides.
+  /// Evaluates the members in order until an answer decides. It needs no task while the members
+  /// answer at once.
   ///
   /// - Parameters:
-  ///   - errors: of the members before.
-  ///   - decide: what an answer decides; nil if it leaves that to the next member. Adds errors to be kept.
+  ///   - errors: the errors of the earlier members.
+  ///   - decide: returns the decision that an answer makes, or nil to continue with the next
+  ///     member. It may add to the errors.
   ///   - end: the answer if no member decides.
   func beginInOrder(
     _ procedure: Procedure, from first: Int = 0, after errors: [any Error] = [],

@@ -7,21 +7,21 @@
 ///
 /// At most one procedure of a category runs at a time, on all queues of the process or of the given
 /// domain. It holds the category from its start until its DidFinish observers have returned. A
-/// procedure acquires all its categories in one step together with its slot, after dependencies and
-/// other conditions; while it waits it holds neither. Waiters go by priority, then first
-/// come, first served; none waits forever. For more than one at a time there is `AtMost`.
+/// procedure acquires all of its categories in one step together with its slot, after dependencies
+/// and other conditions; while it waits it holds neither. Waiting procedures acquire by priority,
+/// then first come, first served; none waits forever. To let several run at a time use `AtMost`.
 ///
-/// A child of a group that holds the category acquires it too; its siblings still exclude each
+/// A child of a group that holds the category can acquire it too; siblings still exclude each
 /// other. The prerequisites of a condition run before the procedure has acquired anything.
 ///
-/// In an `Or`, or under a `Not`, it excludes all the same: it is always satisfied, and the
-/// procedure acquires the category in any case.
+/// As a member of an `OrCondition` or a `NotCondition` it still excludes: it is always satisfied,
+/// and the procedure acquires the category in any case.
 ///
-/// Cost: no thread waits. Two to four microseconds more for a procedure.
+/// No thread waits. The condition costs two to four microseconds for each procedure.
 public struct MutuallyExclusive<Category>: ExclusionCondition {
   let limit: ExclusionLimit
 
-  /// Excludes others of this type, in the process or a domain.
+  /// Makes a condition of the category of this type, in the process or a domain.
   public init(in domain: ExclusionDomain = .process) {
     limit = ExclusionLimit(ExclusionCategory(Category.self, in: domain))
   }
@@ -29,15 +29,15 @@ public struct MutuallyExclusive<Category>: ExclusionCondition {
   /// For example `MutuallyExclusive<Database>`.
   public var name: String { "MutuallyExclusive<\(limit.category)>" }
 
-  /// Always satisfied: the waiting comes later, with the slot.
+  /// Always satisfied: the procedure waits later, together with its slot.
   public func evaluate(_ procedure: Procedure) -> ConditionResult { .satisfied }
 }
 
-/// Stands in the place of a type for categories that are given as values, such as names.
+/// The type parameter for categories that are values, such as names.
 public enum NamedCategory {}
 
 extension MutuallyExclusive where Category == NamedCategory {
-  /// Excludes others of this category.
+  /// Makes a condition of a category.
   ///
   /// ```swift
   /// let exports = ExclusionDomain(name: "exports")
@@ -47,14 +47,14 @@ extension MutuallyExclusive where Category == NamedCategory {
     limit = ExclusionLimit(category)
   }
 
-  /// Excludes others of this name: the category `ExclusionCategory(named: name, in: domain)`.
+  /// Makes a condition of the category `ExclusionCategory(named: name, in: domain)`.
   public init(named name: String, in domain: ExclusionDomain = .process) {
     self.init(of: ExclusionCategory(named: name, in: domain))
   }
 }
 
 extension MutuallyExclusive {
-  /// A type and a name are two categories.
+  /// Unavailable: a type and a name are different categories.
   @available(
     *, unavailable,
     message: "write MutuallyExclusive(named: \"x\") for a name, MutuallyExclusive<T>() for a type"

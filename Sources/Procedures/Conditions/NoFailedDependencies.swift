@@ -1,17 +1,17 @@
-/// Satisfied if no dependency of the procedure failed, or was cancelled.
+/// A condition that is satisfied if no dependency of the procedure failed or was cancelled.
 ///
 /// ```swift
 /// upload.add(dependency: resize)
 /// upload.add(condition: NoFailedDependencies())
 /// ```
 ///
-/// Unlike `add(dependency:requiring:)` it looks when all dependencies have finished, and at all of
-/// them. It fails with `ProcedureError.Code.dependencyFailed`, or `.dependencyCancelled` if none
-/// failed; the error names the first of them.
+/// Unlike `add(dependency:requiring:)` it checks all dependencies, after all have finished. It
+/// fails with `ProcedureError.Code.dependencyFailed`, or with `.dependencyCancelled` if none
+/// failed; the error names the first such dependency.
 public struct NoFailedDependencies: SynchronousCondition {
-  /// How to treat a cancelled dependency, with errors or without.
+  /// The effect of a cancelled dependency, with or without errors.
   public enum Cancelled: Sendable {
-    /// It counts as failed.
+    /// The dependency counts as failed.
     case fail
     /// The procedure is cancelled without errors.
     case ignore
@@ -26,7 +26,7 @@ public struct NoFailedDependencies: SynchronousCondition {
     self.onCancelled = onCancelled
   }
 
-  /// Looks at all dependencies. O(n).
+  /// Checks all dependencies. O(n).
   public func evaluate(_ procedure: Procedure) -> ConditionResult {
     var result = ConditionResult.satisfied
     for dependency in procedure.dependencies {

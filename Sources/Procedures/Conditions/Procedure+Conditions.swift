@@ -1,22 +1,23 @@
 internal import ProcedurePrimitives
 
 extension Procedure {
-  /// Adds a condition, evaluated after those added before, when all dependencies have finished.
+  /// Adds a condition. It is evaluated after earlier conditions, once all dependencies have
+  /// finished.
   ///
   /// ```swift
   /// upload.add(condition: BlockCondition { !files.isEmpty })
   /// ```
   ///
-  /// It can be added until the procedure starts, from any thread; later it is a programmer error, and
-  /// traps. On a procedure that was cancelled there is nothing left to decide, and nothing changes. A
-  /// dependency that is added after conditions were evaluated has them evaluated again.
+  /// You may add it on any thread until the procedure starts; later it is a programmer error, and
+  /// traps. If the procedure was cancelled, the call has no effect. If you add a dependency after
+  /// conditions were evaluated, they are evaluated again.
   ///
-  /// The condition's `name` and `exclusionLimits` are read here, once.
+  /// The call reads the condition's `name` and `exclusionLimits` once.
   ///
-  /// - Returns: false if it was cancelled before.
+  /// - Returns: false if the procedure was cancelled before.
   @discardableResult
   public final func add(condition: some Condition) -> Bool {
-    // The user's code, which may call back: before the lock is held.
+    // Run the user's code before the lock is held, since it may call back.
     let entry = ConditionProgress.Entry(condition)
     let (answer, state, followUp, released) = withCore { core in
       let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
@@ -42,7 +43,7 @@ extension Procedure {
       let followUp = core.advance(self, after: core.life.post(.goOn))
       return (answer, state, followUp.following(earlier ?? .nothing), request)
     }
-    // What it had asked for before is released without the lock.
+    // The earlier exclusion request is released without the lock.
     _ = released
     if answer == .tooLate {
       stopBecauseOfMisuse(
@@ -61,27 +62,27 @@ extension Procedure {
     add(conditions: conditions)
   }
 
-  /// Adds a list of conditions, in order, of whatever types. See `add(condition:)`.
+  /// Adds an array of conditions of any types, in order. See `add(condition:)`.
   public final func add(conditions: [any Condition]) {
     for condition in conditions { add(condition: condition) }
   }
 
-  /// The conditions added so far, in order; empty once it has finished.
+  /// The conditions added so far, in order; empty once the procedure has finished.
   public final var conditions: [any Condition] {
     peek { $0.requirements?.evaluation?.entries ?? [] }.map(\.condition)
   }
 
-  /// The name of the condition that said `.ignored`, and so ended this procedure before it ran.
+  /// The name of the condition that answered `.ignored`, and so ended this procedure before it ran.
   ///
-  /// Nil in all other cases, a cancel from outside included, which looks the same in `outcome`: it is
-  /// `.cancelled([])` in both.
+  /// It is nil in all other cases. After a cancel without errors, too, the `outcome` is
+  /// `.cancelled([])`, and this is nil.
   ///
   /// ```swift
   /// if let condition = upload.ignoredCondition { print("not needed: \(condition)") }
   /// ```
   ///
-  /// May be read from any thread. Known in DidCancel observers, and in all that is called later; the
-  /// handlers of the procedure's own cancellation token are called before.
+  /// You may read it on any thread. It is set before DidCancel observers are called, but after the
+  /// handlers of the procedure's own cancellation token.
   public final var ignoredCondition: String? { peek { $0.ending?.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
@@ -91,7 +92,6 @@ extension Procedure {
     case prepare(any Condition)
     case evaluate(ConditionProgress.Entry)
     case satisfied(ProcedureList.FollowUp)
-    /// With the name of the condition.
     case unsatisfied(ConditionResult, of: String)
   }
 
@@ -124,7 +124,8 @@ extension Procedure {
         cancel(withError: error)
         return
       case .unsatisfied(_, let condition):
-        // In the procedure's turn: what the cancel has called in turns comes after this.
+        // This thread runs the procedure's turn, so DidCancel observers are called after the name
+        // is set.
         if cancel(withErrors: []) {
           withCore { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
         }
@@ -163,9 +164,10 @@ extension Procedure {
 
   // MARK: What conditions bring
 
-  /// Has procedures run before a condition is evaluated; false if that was abandoned.
+  /// Makes the procedure wait for prerequisites, and adds them where needed. False if the
+  /// evaluation was abandoned.
   ///
-  /// A dependency that is added meanwhile does not lose them: all are waited for.
+  /// If a dependency is added meanwhile, the procedure waits for it and for all prerequisites.
   private func bring(_ procedures: [Procedure]) -> Bool {
     if procedures.contains(self) {
       stopBecauseOfMisuse(
@@ -184,10 +186,11 @@ extension Procedure {
     guard let (list, first, followUp) = start else { return false }
     followUp.perform()
     for (offset, link) in links.enumerated() {
-      // Several conditions may bring the same one: the first procedure to claim it adds it.
+      // Several conditions may return the same prerequisite: the first procedure to claim it adds
+      // it.
       if link.dependency.claimAsPrerequisite() {
         list.add(link.dependency, as: .prerequisite)
-        // None are there any more if this one has finished in between.
+        // The requirements are nil if this procedure has finished in between.
         withCore { $0.requirements?.prerequisites[first + offset].isOurs = true }
       }
       Dependency.enter(link)
@@ -195,7 +198,8 @@ extension Procedure {
     return true
   }
 
-  /// True for the one condition that is to add it: it is on no queue, and none other will.
+  /// True for one caller, which then adds this procedure to a queue; false if it is on one, or was
+  /// claimed before.
   private func claimAsPrerequisite() -> Bool {
     withCore { core in
       guard core.life.state == .initialized else { return false }
@@ -208,7 +212,7 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// One step of the evaluation, after the answer of the step before.
+  /// Decides the next step of the evaluation, from the answer to the previous one.
   fileprivate mutating func nextCondition(
     _ evaluation: ConditionProgress, of procedure: Procedure, in attempt: UInt32,
     after answer: ConditionResult?, onWorkerOf list: ProcedureList?

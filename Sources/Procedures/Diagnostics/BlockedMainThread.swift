@@ -4,8 +4,9 @@ internal import ProcedurePrimitives
 extension WaitingCall {
   /// Blocks the calling thread until `semaphore` is signalled.
   ///
-  /// - Parameter patience: after how long it is reported on the main thread.
-  /// - Returns: an error if it would never have returned by itself. The semaphore may be signalled later.
+  /// - Parameter patience: how long the main thread may wait before its wait is reported.
+  /// - Returns: an error if the wait would never have ended. The semaphore may still be signalled
+  ///   later.
   func block(
     on semaphore: DispatchSemaphore, patience: DispatchTimeInterval = .seconds(1)
   ) -> ProcedureError? {
@@ -20,7 +21,8 @@ extension WaitingCall {
 }
 
 extension WaitGraph {
-  /// One that does not end without the main thread, of those for which the first ones wait; nil if all of these can end.
+  /// A procedure that needs the main thread, if a root cannot end without it; nil if all roots can
+  /// end.
   var waitsForMainThread: Procedure? { firstStuck(without: \.isInNeedOfMainThread) }
 }
 

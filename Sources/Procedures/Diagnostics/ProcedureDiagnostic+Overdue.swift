@@ -10,7 +10,7 @@ extension ProcedureDiagnostic {
       case .thread(.turn):
         "no thread has come to deliver the cancel: the underlying queue is suspended, or blocked by what runs on it"
       case .nothing, .call:
-        // With the children, or the procedures of the call.
+        // This wait names the children, or the procedures for which the call waits.
         procedure.wait.summary ?? "it executes; finish when it reads cancelled"
       default: wait.summary ?? ""
       }

@@ -8,8 +8,8 @@
 /// //   'report' pending: it waits for 'disk', held by 'fetch'
 /// ```
 ///
-/// Print it, or paste `mermaid` into a document. It reads one procedure after another while
-/// others go on, so that two lines may be some microseconds apart.
+/// Print it, or paste `mermaid` into a document. A snapshot reads one procedure after another while
+/// others go on, so two of its lines may be some microseconds apart.
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
   public struct Entry: Identifiable, Sendable {
@@ -24,20 +24,19 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     public var id: Int { record.id }
     /// The procedure's name.
     public var name: String { record.name }
-    /// Its state.
+    /// The procedure's state.
     public var state: ProcedureState { record.state }
-    /// Whether it was cancelled.
+    /// Whether the procedure was cancelled.
     public var isCancelled: Bool { record.isCancelled }
-    /// The cause of its wait, as a sentence; nil if it executes, or is about to do something.
+    /// The cause of the procedure's wait, as a sentence; nil if it executes, or is about to act.
     public var obstacle: String? { record.obstacle }
-    /// The entries that must finish first; of a procedure that waits for a slot, or for a category that
-    /// lets in several, some of them.
+    /// The entries that must finish first. If the procedure waits for a slot, or for a category
+    /// with several places, only some of them must.
     public var waitsFor: [Int] { record.waitsFor }
-    /// Its unfinished children, if it is a group.
+    /// The unfinished children, if the procedure is a group.
     public var children: [Entry] { record.children.map { Entry(records: records, place: $0) } }
   }
 
-  /// One procedure of a snapshot.
   fileprivate struct Record: Sendable {
     let id: Int
     let name: String
@@ -45,22 +44,22 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     let isCancelled: Bool
     let obstacle: String?
     let waitsFor: [Int]
-    /// The places of the children's records.
+    /// The indices of the children's records.
     var children: [Int] = []
   }
 
-  /// The queue's description.
+  /// The description of the queue.
   public let queue: String
 
-  /// The procedures on it that have not finished, in the order in which they were added.
+  /// The queue's unfinished procedures, in the order in which they were added.
   public let entries: [Entry]
 
-  /// The procedures on other queues, or on none, that these wait for.
+  /// The procedures on other queues, or on none, for which the queue's procedures wait.
   public let others: [Entry]
 
-  /// One line for each procedure, children indented below their group.
+  /// One line for each procedure, with children indented below their group.
   ///
-  /// Below the sixteenth level the indentation stays, and the line begins with its level.
+  /// Below the sixteenth level the indentation stays the same, and the line begins with its level.
   public var description: String {
     var lines = [queue]
     func add(_ entry: Entry) {
@@ -72,7 +71,7 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// A Mermaid flowchart: an arrow leads from each procedure to each of its waits.
+  /// A Mermaid flowchart, with an arrow from each procedure to each one for which it waits.
   public var mermaid: String {
     var lines = ["flowchart LR"]
     for entry in entries + others {
@@ -86,11 +85,11 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
 }
 
 extension ProcedureQueueSnapshot.Entry {
-  /// Calls `body` with the entry and all below it, each before its children.
+  /// Calls `body` with the entry and all of its descendants, each before its children.
   ///
   /// Iterative: groups may be nested thousands deep.
   ///
-  /// - Parameter end: called with each that has children, after those.
+  /// - Parameter end: called for each entry that has children, after its descendants.
   fileprivate func walk(
     _ body: (Self, _ depth: Int) -> Void,
     afterChildren end: (Self, _ depth: Int) -> Void = { _, _ in }
@@ -108,7 +107,8 @@ extension ProcedureQueueSnapshot.Entry {
     }
   }
 
-  /// No deeper than sixteen levels: the text would grow with the square of the depth.
+  /// The indentation stops at sixteen levels; otherwise the text would grow with the square of the
+  /// depth.
   fileprivate static func indentation(of depth: Int) -> String {
     String(repeating: "  ", count: min(depth, 16))
   }
@@ -130,7 +130,7 @@ extension ProcedureQueueSnapshot.Entry {
     return text.map { escapes[$0] ?? String($0) }.joined()
   }
 
-  /// The opening line of a subgraph if it has children.
+  /// The line of the entry: with children, the opening line of a subgraph.
   fileprivate func node(at depth: Int) -> String {
     let kind = record.children.isEmpty ? "" : "subgraph "
     return "\(Self.indentation(of: depth))\(kind)p\(id)[\"\(label)\"]"
@@ -145,7 +145,7 @@ extension ProcedureQueueSnapshot.Entry {
 // MARK: Taking
 
 extension Procedure {
-  /// The waits of everything around it: the procedures of its queue, or it alone if it is on none.
+  /// A snapshot of the procedures of its queue, or of this procedure alone if it is on none.
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
     let neighbours = peek { $0.list }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(
@@ -163,7 +163,7 @@ extension ProcedureQueueSnapshot {
   }
 }
 
-/// Gives each procedure that a snapshot comes across a number, and remembers which were described.
+/// Numbers the procedures that a snapshot meets, and records which of them it has described.
 private struct SnapshotTaking {
   private var ids: [ObjectIdentifier: Int] = [:]
   private var met: [Procedure] = []
@@ -180,25 +180,26 @@ private struct SnapshotTaking {
     return met.count
   }
 
-  /// Describes those that described procedures wait for, and that are not on this queue, without what is below them.
+  /// Describes the procedures of other queues for which described ones wait, without their
+  /// children.
   ///
-  /// - Returns: the places of their records.
+  /// - Returns: the indices of their records.
   mutating func describeOthers() -> [Int] {
     let first = records.count
     var id = 1
     while id <= met.count {
-      // It may come across more.
+      // Describing one may append further procedures to `met`.
       if !described.contains(id) { records.append(record(of: met[id - 1])) }
       id += 1
     }
     return Array(first..<records.count)
   }
 
-  /// Describes a procedure, and all below it, in the order in which they are printed.
+  /// Describes a procedure and its descendants, in the order in which they are printed.
   ///
   /// Iterative: groups may be nested thousands deep.
   ///
-  /// - Returns: the place of its record.
+  /// - Returns: the index of its record.
   mutating func describe(_ root: Procedure) -> Int {
     let first = records.count
     var undescribed: [(procedure: Procedure, parent: Int?)] = [(root, nil)]

@@ -1,24 +1,23 @@
 internal import ProcedurePrimitives
 
-/// The reports of a queue: handler and delays; the looks for waits that last, and the search for waits
-/// that never end.
+/// Reports on the procedures of a queue: holds the handler and the delays, schedules the looks for
+/// waits that last, and starts the search for waits that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   struct Settings: Sendable {
     var queueName = "ProcedureQueue"
     var handler: (@Sendable (ProcedureDiagnostic) -> Void)?
-    /// Called with each refusal, beside the handler.
+    /// Called with each refusal, in addition to the handler.
     var refusalRecorder: (@Sendable (ProcedureDiagnostic) -> Void)?
-    /// The delay of a cancelled procedure; nil if those are not reported.
+    /// The time after which an unfinished cancelled procedure is reported; nil for never.
     var gracePeriod: Duration?
-    /// The delay of a wait; nil if waits are not reported.
+    /// The time after which a wait is reported; nil for never.
     var waitReportDelay = MissingReport.defaultDelay.withLock { $0 }
     var standIns: [any StandIn] = []
   }
 
-  /// Settings, looks and reports, behind one lock.
   struct DiagnosticsState: Sendable {
     var settings = Settings()
-    /// Whether a look is to come, and its timer, once that is known.
+    /// Whether a look is scheduled. Its timer is stored slightly later.
     var isArmed = false
     var lookTimer: SlabKey?
     /// Reports that the handler has received, and receives once: of a class that does not finish.
@@ -27,7 +26,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   let state = Locked(DiagnosticsState())
   let watch: WaitWatch
-  /// That of the queue.
+  /// The queue's clock.
   let clock: TimerClock
 
   init(scheduler: any Scheduler, clock: TimerClock) {
@@ -39,7 +38,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   var settings: Settings { state.withLock { $0.settings } }
 
-  /// Changes them. The old values are released after the lock.
+  /// Changes the settings. The old values are released after the lock, since they hold the user's
+  /// closures.
   func change(_ body: (inout Settings) -> Void) {
     let replaced = state.withLock { state in
       let replaced = state.settings
@@ -77,9 +77,9 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   // MARK: What goes on for too long
 
-  /// The reports that no queue of the process makes again.
+  /// Keys of the reports that were written to standard error; no queue of the process repeats them.
   private static let toldCauses = Locked(Set<String>())
-  /// More causes than a person reads.
+  /// The number of different reports after which no further ones are written.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {
@@ -90,11 +90,12 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     state.withLock { $0.reportedOnce.insert(cause).inserted }
   }
 
-  /// That wait has lasted.
+  /// Reports a wait that has lasted.
   ///
   /// - Parameters:
-  ///   - present: the whole wait, at the look that found that it has lasted.
-  ///   - isHopeless: whether nothing that could end it refers to the procedure any more.
+  ///   - present: the whole wait, as the last look read it.
+  ///   - isHopeless: whether only the queue still refers to the procedure, so that nothing can
+  ///     finish it.
   func report(
     _ wait: Wait.Identity, of procedure: Procedure, _ present: Wait, age: Duration,
     isHopeless: Bool
@@ -124,8 +125,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case .finish:
       guard isHopeless || !procedure.indicatesOngoingWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
-      // Once for each class, by the handler of each queue, and by standard error: an instance that is at work looks
-      // like one whose author forgot.
+      // Report this once for each class, to the handler of each queue or on standard error: an
+      // instance that is still at work looks like an instance that forgot to finish.
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
       if settings.handler == nil {
         if Self.isNew(type) { diagnostic.writeToStandardError() }

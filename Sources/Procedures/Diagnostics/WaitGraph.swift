@@ -1,9 +1,9 @@
-/// Which procedure waits for which: the procedures of a queue, and those of other queues that they
-/// wait for. Nothing but their `Wait`s.
+/// A graph of the waits of a queue's procedures, and of procedures on other queues for which they
+/// wait. It is built only from their `Wait`s.
 ///
-/// A procedure can end if it waits for nothing, or for others that all can end; of the holders of
-/// slots, or of places in a category, some are enough. Those that remain wait forever, and among
-/// them are cycles.
+/// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
+/// the holders of slots, or of places in a category, some suffice. The remaining procedures wait
+/// forever, and among them are cycles.
 struct WaitGraph {
   /// How many of a row of procedures have to end.
   private struct Edge {
@@ -20,18 +20,18 @@ struct WaitGraph {
   private var rows: [[Int]] = []
   private var rowsOfHolders: [ObjectIdentifier: Int] = [:]
   private var edges: [Edge] = []
-  /// Those in `edges` of each procedure: all of them have to be satisfied.
+  /// For each procedure, the range of its edges in `edges`. All of them must be satisfied.
   private var edgesOfEach: [Range<Int>] = []
 
-  /// Whether one of them is on no queue.
+  /// Whether one of the procedures is on no queue.
   private(set) var lacksSome = false
 
-  /// What reading it has cost: its procedures, and those that each of them waits for.
+  /// The cost of building the graph: the number of procedures and of the references in their waits.
   private(set) var size = 0
 
   private let rootCount: Int
 
-  /// Reads the waits of these procedures, of those below them that are groups, and of all that those wait for.
+  /// Reads the waits of `roots`, of their descendants, and of all procedures for which these wait.
   init(from roots: [Procedure]) {
     rootCount = roots.count
     for procedure in roots { add(procedure) }
@@ -74,11 +74,11 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  /// A procedure for which `isStuck` is true, if one of the first cannot end without it.
+  /// The first procedure for which `isStuck` is true, if a root cannot end while these are stuck.
   func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
     var stuck = procedures.map(isStuck)
     guard let first = stuck.firstIndex(of: true) else { return nil }
-    // A group does not end without them either, whatever it waits for now.
+    // The groups around a stuck procedure are stuck, too, even if they wait for something else now.
     for index in procedures.indices where stuck[index] {
       var group = procedures[index].peek { $0.list }?.group
       while let next = group, let index = indices[ObjectIdentifier(next)], !stuck[index] {
@@ -90,12 +90,13 @@ struct WaitGraph {
     return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
   }
 
-  /// The cycles that are proved, and whether there are others, which a later look may prove.
+  /// Returns the proved cycles, and whether there are others, which a later look may prove.
   ///
-  /// Proved is a cycle if all that keeps its members from ending was there at two readings of each wait, of which
-  /// the second ones begin when the first have come to all: then all of it was there at one moment. A wait that has ended and
-  /// begun again has another number, or is for other procedures. A procedure whose turn a thread has waits for nothing, so no
-  /// member was in user code at either reading.
+  /// A cycle is proved if every wait that keeps its members from ending is unchanged between two
+  /// passes, the second of which begins after the first has read all waits: then all of them
+  /// existed at the same moment. A wait that ended and began again has another number, or is for
+  /// other procedures. A procedure whose turn is running waits for nothing, so no member was in
+  /// user code at either reading.
   func prove() -> (cycles: [WaitCycle], hasOthers: Bool) {
     let (canEnd, ended) = ends()
     guard canEnd.contains(false) else { return ([], false) }
@@ -125,7 +126,7 @@ struct WaitGraph {
     }
   }
 
-  /// All that these wait for, by way of others, and they.
+  /// The members of `circle`, and all procedures for which they wait, directly or not.
   private func reached(from circle: [Int], _ keepers: [[Int]]) -> Set<Int> {
     var reached = Set(circle)
     var unvisited = circle
@@ -151,7 +152,7 @@ struct WaitGraph {
   /// Follows the first keeper of each stuck procedure, until one comes again.
   private func circles(among keepers: [[Int]]) -> [[Int]] {
     var circles: [[Int]] = []
-    /// In which walk each was met.
+    /// The number of the walk that met each procedure; 0 for none.
     var walks = [Int](repeating: 0, count: procedures.count)
     for start in procedures.indices where walks[start] == 0 {
       var path: [Int] = []
@@ -168,7 +169,8 @@ struct WaitGraph {
     return circles
   }
 
-  /// Begins with the first to be met, which is the oldest if they are of one queue.
+  /// Rotates the cycle so that it begins with the lowest index, which is the oldest member if all
+  /// are on one queue.
   private func inOrder(_ path: [Int]) -> [Int] {
     let start = path.indices.min { path[$0] < path[$1] } ?? 0
     return Array(path[start...] + path[..<start])
@@ -237,13 +239,13 @@ private struct WaitComparison {
   }
 }
 
-/// Procedures each of which waits for the next, and the last for the first.
+/// Procedures each of which waits for the next one; the last waits for the first.
 struct WaitCycle: Sendable {
   let members: [Procedure]
-  /// The wait of each.
+  /// The wait of each member, at the same index.
   let waits: [Wait]
 
-  /// A sentence for each member: who waits, how, and for whom.
+  /// For each member, a sentence that says how it waits for the next one.
   private var sentences: [String] {
     members.indices.map { index in
       let next = members[(index + 1) % members.count]
@@ -251,7 +253,8 @@ struct WaitCycle: Sendable {
     }
   }
 
-  /// Nothing else will: cancels them all, each with the names of all, in order, before any goes on.
+  /// Ends the cycle, since nothing else will: cancels all members together, with an error that
+  /// names them in order.
   func end(reportingTo supervisor: QueueSupervisor) {
     let error = ProcedureError(
       .dependencyCycle, of: members.first?.name,

@@ -1,27 +1,28 @@
 internal import ProcedurePrimitives
 
-/// The looks through the procedures of a queue, now and then, which report the waits that have lasted.
+/// Periodic looks through the procedures of a queue, which report the waits that have lasted.
 ///
-/// Nothing is noted where a wait begins. `lookSoon(from:)` is called where one may have begun: after a turn that did not
-/// finish its procedure, and after the few other events that begin a wait without a turn. It sets one timer, however
-/// many procedures there are. A look writes into each procedure what that waits for, and since when; the next looks
-/// compare. They end when nothing is left to be reported:
+/// The beginning of a wait is not recorded. `lookSoon(from:)` is called where a wait may have
+/// begun: after a turn that did not finish its procedure, and after the few other events that begin
+/// a wait without a turn. It sets one timer for any number of procedures. A look stores in each
+/// procedure its wait and the time; later looks compare. The looks end when nothing is left to
+/// report:
 ///
 ///     a wait begins     first look          second          third
 ///     |     ≤ 1 s       |   half a delay    |               |
 ///     +-----------------+-------------------+---------------+---------------> time
 ///                       since = now                         delay has passed since: reported
 ///
-/// So a report comes after the delay, and at most half of it later. A look is bounded: it goes through the oldest
-/// members of each line of a list, which have waited longest.
+/// A report comes at most half a delay late. The work of a look is bounded: it visits only the
+/// oldest members of each line of a list, which have waited longest.
 extension QueueDiagnostics {
-  /// The longest that a wait remains unseen.
+  /// The longest time before a look sees a new wait.
   private static let firstLook = Duration.seconds(1)
-  /// How many members of each line a look goes through, and how many procedures in all.
+  /// The most members of one line, and the most procedures in all, that a look visits.
   private static let mostOfALine = 500
   private static let most = 4_000
 
-  /// A member of `list` may have begun to wait. Called with no lock held.
+  /// Schedules a look, since a member of `list` may have begun to wait. Called with no lock held.
   func lookSoon(from list: ProcedureList) {
     guard wantsLooks, let period = state.withLock({ $0.settings.lookPeriod }),
       let root = list.listOfQueue
@@ -37,14 +38,15 @@ extension QueueDiagnostics {
       return true
     }
     guard isFirst else { return }
-    // The timer owns the list, and through it all of this, until it fires.
+    // The timer retains the list and the diagnostics until it fires.
     let key = clock.service.schedule(LookTimer(root, self), at: instant)
     state.withLock { state in
       if state.isArmed { state.lookTimer = key }
     }
   }
 
-  /// Changes what is reported, or when. The waits of present members of `list` count, too.
+  /// Changes the settings of the reports. They apply to the waits of present members of `list`,
+  /// too.
   func change(lookingFrom list: ProcedureList, _ body: (inout Settings) -> Void) {
     change(body)
     let key = state.withLock { state in
@@ -57,7 +59,7 @@ extension QueueDiagnostics {
     if list.count > 0 { lookSoon(from: list) }
   }
 
-  /// The queue was released. If it is empty nothing is left to look at.
+  /// Cancels the timer when the queue is released and empty: nothing is left to look at.
   func disarm() {
     if let key = state.withLock({ $0.lookTimer }) { clock.service.cancel(key) }
   }
@@ -65,7 +67,7 @@ extension QueueDiagnostics {
   // MARK: Looking
 
   fileprivate func look(from root: ProcedureList) {
-    // Before the look: what begins to wait behind it sets another timer.
+    // 1. Disarm before looking: a wait that begins during the look then sets another timer.
     let settings = state.withLock { state in
       (state.isArmed, state.lookTimer) = (false, nil)
       wantsLooks = state.settings.lookPeriod != nil
@@ -73,9 +75,11 @@ extension QueueDiagnostics {
     }
     guard let period = settings.lookPeriod else { return }
     let now = clock.now
-    // Where no worker may come, what has arrived is still in front of the list, and may wait for one.
+    // 2. If no worker may come, admit the procedures that have arrived: they may wait for a worker,
+    // and the look visits members only.
     let mayLackWorkers = root.context.mayLackWorkers || root.context.scheduler.isStalled
     if mayLackWorkers { root.admit() }
+    // 3. Visit the lists, read each wait, and report the waits that have lasted.
     let later = now.saturatingAdvanced(by: period)
     var next: ContinuousClock.Instant?
     var lists = [root]
@@ -102,18 +106,19 @@ extension QueueDiagnostics {
             isHopeless: seen.wait == .finish && isReferencedByListOnly)
         }
         if let due { next = min(next ?? due, due) }
-        // The calls of its body begin and end without a turn.
+        // The calls of a body begin and end without a turn, so look again after a period.
         if settings.reportsCalls, procedure.bodyTask != nil { next = min(next ?? later, later) }
       }
     }
+    // 4. Schedule the next look, unless no wait is left to report.
     guard let next else { return }
     arm(root, at: min(next, later))
   }
 }
 
-/// The handler receives all. Without one the two most frequent mistakes are reported.
+/// A handler receives all reports. Without one only the two most frequent mistakes are reported.
 extension QueueDiagnostics.Settings {
-  /// From one look to the next, at most.
+  /// The longest time from one look to the next.
   var lookPeriod: Duration? {
     let delays = [waitReportDelay, handler == nil ? nil : gracePeriod].compactMap { $0 }
     return delays.min().map { max($0, .zero) / 2 }
@@ -124,11 +129,11 @@ extension QueueDiagnostics.Settings {
     return wait.isFrequentMistake || handler != nil ? waitReportDelay : nil
   }
 
-  /// Whether the calls in which bodies wait are reported.
+  /// Whether a call in which a body waits is reported.
   fileprivate var reportsCalls: Bool { handler != nil && waitReportDelay != nil }
 }
 
-/// Fires once, and looks where it delays no other timer.
+/// Fires once, and runs the look on a worker, where it delays no other timer.
 private final class LookTimer: QuietTarget {
   private let root: ProcedureList
   private let diagnostics: QueueDiagnostics
@@ -144,7 +149,7 @@ private final class LookTimer: QuietTarget {
 }
 
 extension ProcedureList {
-  /// Lets in what has arrived.
+  /// Makes members of the procedures that have arrived.
   fileprivate func admit() { locked { _ in } }
 
   /// The oldest members of each line, and whether nothing but the list refers to each, however weakly; and the first that a
@@ -167,7 +172,7 @@ extension ProcedureList {
 }
 
 extension Procedure {
-  /// Its present wait, and what is reported of it if it lasts.
+  /// Its present wait, and the identities under which this is reported if it lasts.
   ///
   /// - Parameters:
   ///   - asksList: whether its list is asked, too, which only says more where workers may not come.
@@ -179,7 +184,7 @@ extension Procedure {
     let wait = numberedWait(inList: asksList, in: &reading).wait
     var identities: [Wait.Identity] = isCancelled && !isFinished ? [.end] : []
     switch wait {
-    // Of a cancelled one it is reported as that.
+    // A cancelled procedure is reported as `.end` instead.
     case .finish where isCancelled: break
     // Where no workers are missing, a thread of Dispatch's comes soon.
     case .thread(.start): if asksList { identities.append(.thread(.start, behind: head)) }
@@ -190,10 +195,12 @@ extension Procedure {
     return (wait, identities)
   }
 
-  /// Writes down its waits, for the next look.
+  /// Stores its waits for the next look.
   ///
-  /// - Parameter isHopeless: whether nothing is left that could call `finish()`, so that this need not last.
-  /// - Returns: those that have lasted, which no later look returns; and when the next one will have.
+  /// - Parameter isHopeless: whether nothing is left that could call `finish()`: that is reported
+  ///   without a delay.
+  /// - Returns: the waits that have lasted, each returned only once, and the time at which the next
+  ///   one will have lasted.
   fileprivate final func note(
     _ waits: [Wait.Identity], at now: ContinuousClock.Instant, isHopeless: Bool,
     _ settings: QueueDiagnostics.Settings

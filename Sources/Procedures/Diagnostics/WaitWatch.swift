@@ -1,14 +1,14 @@
 internal import ProcedurePrimitives
 
-/// Looks for procedures that wait for each other, when a queue has come to rest.
+/// Looks for procedures that wait for each other, once a queue makes no progress.
 ///
-/// A list that has members waiting and nothing for a worker to do says so; that is all it costs while
-/// there is progress. When nothing was said for a while, the waits are read once; on a
-/// queue that never comes to rest, after a hundred such whiles. A cycle that is proved is reported, and its
-/// members are cancelled.
+/// A list notes when members wait and no worker has anything to do; during progress there is no
+/// other cost. When no note came for a pause, a look reads the waits once; on a queue that is never
+/// quiet, it does so after a hundred pauses. A proved cycle is reported, and its members are
+/// cancelled.
 final class WaitWatch: Sendable {
   private struct SearchState: Sendable {
-    /// The size of the graph of the last look.
+    /// The size of the graph in the last look.
     var size = 0
     var timesPutOff = 0
   }
@@ -16,7 +16,7 @@ final class WaitWatch: Sendable {
   private static let mostTimesPutOff = 100
 
   private let scheduler: any Scheduler
-  /// Which lists tell, and when.
+  /// The note that the lists of the queue write.
   let note = StuckNote(isUsed: true)
   private let state = Locked(SearchState())
 
@@ -24,10 +24,11 @@ final class WaitWatch: Sendable {
     self.scheduler = scheduler
   }
 
-  /// Members of `list` wait, and no worker can help them. Called with no lock held.
+  /// Notes that members of `list` wait, and that no worker has anything to do. Called with no lock
+  /// held.
   ///
-  /// The list of the queue is kept until the look is over. A weak reference to it would make every
-  /// count of its references slow.
+  /// The queue's list is retained until the look is over. A weak reference would move its reference
+  /// count into a side table, and make each retain and release slower.
   func noteStuck(in list: ProcedureList) {
     if let root = list.listOfQueue, note.note() {
       scheduler.lookPace.begin(state.withLock { $0.size })
@@ -63,7 +64,8 @@ final class WaitWatch: Sendable {
     if graph.lacksSome { root.context.supervisor.noteWait(in: root) }
     let (cycles, hasOthers) = graph.prove()
     for cycle in cycles { cycle.end(reportingTo: root.context.supervisor) }
-    // Another cycle may have the procedures that these waited for, or may be proved later.
+    // Look again: a further cycle may contain procedures for which these waited, or may be proved
+    // later.
     if !cycles.isEmpty || hasOthers { noteStuck(in: root) }
   }
 }

@@ -1,28 +1,30 @@
 internal import ProcedurePrimitives
 
-/// A group's knowledge of the end of its children.
+/// The results of a group's children, and the group's decisions about them. Guarded by its own
+/// lock.
 struct ChildResults: Sendable {
   var errors: [any Error] = []
-  /// Its own errors: of the wrapped procedure, or of the attempt that counts.
+  /// The group's own errors: those of the wrapped procedure, or of the attempt that counts.
   var ownErrors: [any Error] = []
-  /// Waits that never end are reported once, though each member has the error.
+  /// The cycles taken over so far. Every member of a cycle has its error, and the group takes it
+  /// over once.
   var cycles: [[String]] = []
   var failurePolicy = FailurePolicy.keepGoing
   var recoveries: [Recovery] = []
 }
 
-/// The meaning of a child's errors for its group.
+/// How the errors of a child relate to its group.
 enum ChildRelation: Sendable {
-  /// Errors of a part, and named after it.
+  /// They are errors of a part, and are named after it.
   case part
-  /// The group's own.
+  /// They are the group's own errors.
   case whole
-  /// The group's own, unless there is a later attempt that counts.
+  /// They are the group's own errors, unless a later attempt counts.
   case wholeSoFar
 }
 
 extension GroupProcedure {
-  /// Whether anything but the errors themselves may come of asking it.
+  /// Whether a subclass or a closure may change a child's errors.
   final var mayDecideOtherwise: Bool {
     type(of: self) != GroupProcedure.self || hasRecoveries.load() != 0
   }
@@ -30,8 +32,8 @@ extension GroupProcedure {
   /// Lets the override, and then the closures, say which errors of a child that is about to finish
   /// the group takes over.
   ///
-  /// They do not receive errors that the group has given it: a closure that answers each failure with another child
-  /// would do so without end once the group is cancelled.
+  /// They do not receive errors that the group itself gave to the child: once the group is
+  /// cancelled, a closure that answers each failure with another child would otherwise never stop.
   final func decide(about child: Procedure) {
     guard mayDecideOtherwise else {
       if child.failed { takeOver(child.errors, of: child) }
@@ -44,7 +46,7 @@ extension GroupProcedure {
     takeOver(errorsToTakeOver(ofGroup + kept, of: child), of: child)
   }
 
-  /// Takes over errors of a child, except consequences of another end in the group.
+  /// Takes over errors of a child, except errors that follow from another end in the group.
   final func takeOver(_ errors: [any Error], of child: Procedure) {
     let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
@@ -61,21 +63,21 @@ extension GroupProcedure {
       }
       cancelRemaining(after: child, new.first)
     case .whole, .wholeSoFar:
-      // An attempt that ended only because of the group leaves the errors of the one before.
+      // An attempt that ended only because of the group keeps the errors of the previous attempt.
       let counts = errors.isEmpty ? !isCancelled : !beginning.isEmpty
       if counts { setOwnErrors(beginning) }
       if case .whole = relation { cancelRemaining(after: child, beginning.first) }
     }
   }
 
-  /// Whether it is a wait that never ends, and the group itself is a part of that.
+  /// Whether it is the error of a cycle of which the group itself is a member.
   private func isOwnCycle(_ error: any Error) -> Bool {
     guard let cycle = error.cycleOfChild else { return false }
     return errors.contains { ($0 as? ProcedureError)?.cycle == cycle }
   }
 
-  /// All that was taken over. Where a cause lies may have become known since: a group that was being
-  /// put together while something of it ended.
+  /// All errors taken over, filtered once more: if a child ended while the group was being built,
+  /// only now is it known where the cause lies.
   final var errorsAtTheEnd: [any Error] {
     let errors = childResults.withLock { $0.ownErrors + $0.errors }
     guard !errors.isEmpty, let reference = childList?.owner else { return errors }
@@ -83,13 +85,13 @@ extension GroupProcedure {
   }
 
   final func setOwnErrors(_ errors: [any Error]) {
-    // The former ones are released after the lock.
+    // The old errors are released after the lock.
     _ = childResults.withLock { exchange(&$0.ownErrors, with: errors) }
   }
 
-  /// Has no errors any more, of its own or of children.
+  /// Drops all errors, the group's own and those of children.
   final func forgetErrors() {
-    // Released after the lock.
+    // They are released after the lock.
     _ = childResults.withLock { results in
       (exchange(&results.ownErrors, with: []), exchange(&results.errors, with: []))
     }
@@ -105,12 +107,12 @@ extension GroupProcedure {
 }
 
 extension ChildResults {
-  /// How many errors a group keeps that does not keep its finished children.
+  /// The number of errors that a group keeps if it does not keep its finished children.
   private static let mostKept = 100
 
-  /// Forgets the errors of children that failed long ago.
+  /// Forgets the oldest errors beyond `mostKept`.
   ///
-  /// - Returns: references to be released without the lock.
+  /// - Returns: the forgotten errors, which the caller releases without the lock.
   fileprivate mutating func forgetEarlier() -> [any Error] {
     let surplus = max(errors.count - Self.mostKept, 0)
     let forgotten = Array(errors.prefix(surplus))
@@ -119,7 +121,7 @@ extension ChildResults {
     return forgotten
   }
 
-  /// Whether it is no wait that was reported before.
+  /// False if the error is about a cycle that was taken over before.
   fileprivate mutating func isNew(_ error: any Error) -> Bool {
     guard let cycle = error.cycleOfChild else { return true }
     guard !cycles.contains(cycle) else { return false }
@@ -129,13 +131,13 @@ extension ChildResults {
 }
 
 extension Error {
-  /// The error itself; the child's, if it names a child.
+  /// The error of the child, if this error names one; otherwise this error.
   fileprivate var fromChild: any Error {
     guard let error = self as? ProcedureError, error.code == .child else { return self }
     return error.underlyingErrors.first ?? self
   }
 
-  /// The cycle that it, or the child's error, is about; nil if it is about none.
+  /// The cycle of this error, or of the child's error; nil if it is about none.
   fileprivate var cycleOfChild: [String]? {
     guard let cycle = (fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else { return nil }
     return cycle

@@ -16,18 +16,18 @@ extension ProcedureProtocol where Self: GroupProcedure {
   /// }
   /// ```
   ///
-  /// The group calls `decide` as it calls `child(_:willFinishWithErrors:)`: for every child, however it ends,
-  /// in the group's turn, while the child and its dependents wait. The errors that it returns become part of
-  /// the group's errors; `[]` means that the failure is dealt with. Errors that the child has only because
-  /// the group was cancelled, or a sibling failed, are not among them. The group also calls it for a
-  /// substitute that fails: check which child it is.
+  /// The group calls `decide` as it calls `child(_:willFinishWithErrors:)`: for every child,
+  /// however it ends, in the group's turn, while the child and its dependents wait. The errors that
+  /// it returns become part of the group's errors; `[]` means that the failure is dealt with.
+  /// Errors that the child has only because the group was cancelled, or a sibling failed, are not
+  /// among them. The group also calls it for a substitute that fails: check which child it is.
   ///
-  /// The override comes first, then the closures in the order given, each with the errors that the
-  /// one before returned. A running group calls a new closure for the children that finish from then
-  /// on, and releases all closures when it has finished. They get the group as an argument: do not
-  /// capture it.
+  /// The group calls the override first, then the closures in the order in which they were added,
+  /// each with the errors that the previous one returned. A running group calls a new closure for
+  /// children that finish later, and releases all closures when it has finished. The closure
+  /// receives the group as an argument: do not capture it.
   ///
-  /// - Parameter decide: gets the group, the child and its errors; returns the errors that the
+  /// - Parameter decide: receives the group, the child and its errors; returns the errors that the
   ///   group takes over.
   /// - Returns: this group.
   @discardableResult
@@ -50,7 +50,7 @@ extension ProcedureProtocol where Self: GroupProcedure {
 }
 
 extension GroupProcedure {
-  /// The closures' answer, after that of the override.
+  /// Passes the errors that the override returned through the closures.
   final func recover(_ child: Procedure, _ errors: [any Error]) -> [any Error] {
     guard hasRecoveries.load() != 0 else { return errors }
     return childResults.withLock { $0.recoveries }.reduce(errors) { errors, recovery in

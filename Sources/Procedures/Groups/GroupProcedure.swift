@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// A procedure that consists of others: it runs its children, and finishes after the last of them.
+/// A procedure that runs other procedures, its children, and finishes after the last of them.
 ///
 /// ```swift
 /// let resize = Resize(image)
@@ -9,63 +9,65 @@ internal import ProcedurePrimitives
 /// queue.add(GroupProcedure(resize, upload))
 /// ```
 ///
-/// Children start when the group executes. Children may be added at any time until the group's last
-/// one has finished: from `execute()`, from an observer of a child, by `produce`. A group holds one
-/// slot of its queue while it executes; its children take none.
+/// Children start when the group executes. You may add children until the group's last one has
+/// finished: in `execute()`, in an observer of a child, or with `produce`. A group holds one slot
+/// of its queue while it executes; its children take none.
 ///
 /// A subclass may override `execute()` to add children; it calls `super.execute()` to start them
 /// (they start when `execute()` returns in any case). `finish()` is refused: a group ends when its
 /// children have.
 ///
 /// ## Cancellation
-/// Cancelling a group cancels its children, however deep; all of them read cancelled before
-/// the cancel of any is delivered. A group that is cancelled before it started does not execute;
-/// it finishes after its children have finished, cancelled.
+/// Cancelling a group cancels all of its descendants; all of them read cancelled before the cancel
+/// of any is delivered. A group that is cancelled before it started does not execute; it finishes
+/// after its cancelled children have finished.
 ///
 /// ## Failure
-/// A child's own cancel or failure touches neither its siblings nor the group, unless
-/// `failurePolicy` says so. Its errors become the group's, each with the child's name, except those
-/// that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, keeps. A child that
-/// ended only because a sibling or the group did is not reported: one cause is one error.
+/// A child's own cancel or failure affects neither its siblings nor the group, unless
+/// `failurePolicy` says so. Its errors become the group's, each with the child's name, except
+/// errors that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, does not return.
+/// If a child ended only because a sibling or the group did, its errors are left out: one cause is
+/// one error.
 nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let list = ProcedureList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
-  /// Whether closures are to be asked about children.
+  /// Nonzero once `recover` has added a closure.
   final let hasRecoveries = AtomicByte(0)
 
-  // In turns only.
+  // Both are accessed only in turns of the group.
 
   /// Whether children may start.
   @safe @exclusivity(unchecked) private final var hasBegun = false
-  /// Whether they wait for the worker whose turn this is.
+  /// Whether starting them is left to the worker that runs this turn.
   @safe @exclusivity(unchecked) private final var isLeftToWorker = false
 
   /// Makes a group of `children`.
   ///
   /// - Parameters:
-  ///   - name: its name; nil for the name of its type.
-  ///   - children: none of which may be on a queue or in a group.
+  ///   - name: the group's name; nil for the name of its type.
+  ///   - children: the children, none of which may be on a queue or in a group.
   public init(name: String? = nil, children: [Procedure] = []) {
     super.init()
     consist(of: children, name)
   }
 
-  /// Makes a group of the procedures of a sequence: an array or a set of some subclass, a lazy map.
-  @_disfavoredOverload  // An array is that of the other one.
+  /// Makes a group of the procedures of a sequence, such as an array of a subclass, a set or a lazy
+  /// map.
+  @_disfavoredOverload  // An array literal takes the other one.
   public init<Children: Sequence>(name: String? = nil, children: Children)
   where Children.Element: Procedure {
     super.init()
     consist(of: [Procedure](listing: children), name)
   }
 
-  /// Makes a group of the procedures of a sequence, as `init(name:children:)`.
+  /// Makes a group of the procedures of a sequence, like `init(name:children:)`.
   public init<Children: Sequence>(name: String? = nil, _ children: Children)
   where Children.Element: Procedure {
     super.init()
     consist(of: [Procedure](listing: children), name)
   }
 
-  /// Makes a group of the procedures given.
+  /// Makes a group of the given procedures.
   public init(name: String? = nil, _ children: Procedure...) {
     super.init()
     consist(of: children, name)
@@ -81,7 +83,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   ///   })
   /// ```
   ///
-  /// See `ProcedureBuilder` for what may be written.
+  /// See `ProcedureBuilder` for the statements that the closure may contain.
   public init(
     name: String? = nil, @ProcedureBuilder _ children: () throws -> [Procedure]
   ) rethrows {
@@ -104,16 +106,16 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   final override class var isGroup: Bool { true }
   final override var childList: ProcedureList? { list }
 
-  /// All children so far, finished ones too, in the order in which they were added.
+  /// All children so far, including finished ones, in the order in which they were added.
   ///
-  /// They are kept as long as the group is, unless `keepsFinishedChildren` is false.
+  /// The group retains them until it is deallocated, unless `keepsFinishedChildren` is false.
   public final var children: [Procedure] { list.children }
 
   /// Whether `children` keeps finished children; default true.
   ///
-  /// Set it to false on a group that lives long and is given children without end: then each goes when
-  /// it has finished, and of the errors of children only the newest hundred are kept. May be set at any time; those
-  /// that finished before go at once, and do not come back.
+  /// Set it to false on a group that lives long and receives children without end: then it releases
+  /// each child that has finished, and keeps only the newest hundred errors of children. You may
+  /// set it at any time; children that finished before are released at once, and do not come back.
   public final var keepsFinishedChildren: Bool {
     get { list.keepsFinishedChildren }
     set { list.keepsFinishedChildren = newValue }
@@ -127,9 +129,10 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     set { list.isSuspended = newValue }
   }
 
-  /// How many children may be between started and finished at once; default `Int.max`.
+  /// The most children that may be executing at once; default `Int.max`.
   ///
-  /// With 1 they run strictly one at a time, in the order of adding among equally ready ones.
+  /// With 1 the children run strictly one at a time; among equally ready ones, in the order in
+  /// which they were added.
   public final var maxConcurrentChildCount: Int {
     get { list.limit }
     set {
@@ -142,16 +145,16 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// Adds a child, from any thread, until the group has finished with its children.
+  /// Adds a child. You may call it on any thread, until the group's last child has finished.
   ///
-  /// Decided in one step against the group's end: the child is accepted, and the group waits for it,
-  /// or refused. A refused child is cancelled with
-  /// `ProcedureError.Code.groupFinished`, and finishes. A child added to a cancelled group is
-  /// cancelled at once, and waited for.
+  /// The call and the group's end exclude each other: either the child is accepted, and the group
+  /// waits for it, or it is refused. A refused child is cancelled with
+  /// `ProcedureError.Code.groupFinished`, and finishes. A child of a cancelled group is cancelled
+  /// at once, and the group waits for it.
   ///
-  /// When the group executes, will-add and did-add observers are called for the children that are
-  /// there, before any of them starts; for a later child they are called in the group's next turn,
-  /// and it starts after that.
+  /// When the group executes, it calls will-add and did-add observers for the children that it has,
+  /// before any of them starts. For a later child it calls them in its next turn, and the child
+  /// starts afterwards.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult
@@ -165,13 +168,14 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       if tellsObservers { announce([child], as: .ownChild) }
       return true
     case .accepted(isAnnounced: false):
-      // It is announced when the group executes, and cannot start before.
+      // The group announces it when it executes, and it cannot start before, so the hold is not
+      // needed.
       if tellsObservers { child.dependencyFinished() }
       return true
     }
   }
 
-  /// As `add(child:)`, for each. None starts before all are members, and announced.
+  /// Like `add(child:)` for each child, but none starts before all are members and announced.
   private final func addTogether(_ batch: [Procedure]) {
     if batch.count <= 1 { return batch.forEach { add(child: $0) } }
     let tellsObservers = peek { $0.observers.wantsAdditions }
@@ -194,12 +198,13 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   final override func takeIn(_ child: Procedure) { add(child: child) }
 
   final override func announceChildren() {
-    // In this order: a caller that adds a child from now on announces it, and sees these observers.
+    // This comes first: a caller that adds a child from now on announces it itself.
     let children = list.announce()
     if peek({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
 
-  /// - Parameter batch: it is complete when the last of them has been announced.
+  /// - Parameter batch: the procedures added in one call; it is completed when the last of
+  ///   `children` was announced.
   private func announce(
     _ children: [Procedure], as target: PendingAddition.Target, completing batch: [Procedure] = []
   ) {
@@ -216,9 +221,10 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// Adds several children, in order: an array of some subclass, a set, a lazy map.
+  /// Adds the procedures of a sequence, in order, such as an array of a subclass, a set or a lazy
+  /// map.
   ///
-  /// None of them starts before all have been added: the most urgent one is the first.
+  /// None of them starts before all have been added, so the most urgent one starts first.
   public final func add<Children: Sequence>(children: Children)
   where Children.Element: Procedure {
     addTogether([Procedure](listing: children))
@@ -229,15 +235,15 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     addTogether(children)
   }
 
-  /// Decides about the other children when one fails; default `.keepGoing`.
+  /// Decides what happens to the other children when one fails; default `.keepGoing`.
   ///
-  /// Set it at any time: it counts for children that fail from then on.
+  /// You may set it at any time; it applies to children that fail later.
   public final var failurePolicy: FailurePolicy {
     get { childResults.withLock { $0.failurePolicy } }
     set { childResults.withLock { $0.failurePolicy = newValue } }
   }
 
-  /// To override: decides which errors of a child the group takes over. The one place to recover.
+  /// Decides which errors of a child the group takes over. Override it to recover from failures.
   ///
   /// ```swift
   /// override func child(
@@ -250,21 +256,21 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// }
   /// ```
   ///
-  /// The group calls it for every child, however that ends: `errors` is empty if the child succeeded, was cancelled
-  /// without errors, or only by the group; `child.isCancelled` distinguishes these. The child waits: it has
-  /// not finished yet, so a child added here is in time, and its dependents have not started. The
-  /// errors that are returned become part of the group's errors, each with the child's name; `[]`
-  /// means that the child's failure is dealt with, and does not count for `failurePolicy`.
+  /// The group calls it once for every child. `errors` is empty if the child succeeded, was
+  /// cancelled without errors, or was cancelled only by the group; `child.isCancelled` tells
+  /// success from a cancel. The child has not finished yet: it waits for the answer, so a child
+  /// that you add here is in time, and its dependents have not started. The returned errors become
+  /// part of the group's errors, each with the child's name; `[]` means that the child's failure is
+  /// dealt with, and does not count for `failurePolicy`.
   ///
-  /// It is called in the group's turn, as every override: while `execute()` of the group blocks, no
-  /// child can finish. The default returns all errors. The group leaves out returned errors that follow
-  /// from a sibling's end or its own. For the same without a
-  /// subclass, see `recover`.
+  /// Like every override it is called in the group's turn: while `execute()` of the group blocks,
+  /// no child can finish. The default returns all errors. The group leaves out returned errors that
+  /// follow from a sibling's end or its own. See `recover` to decide without a subclass.
   open func child(_ child: Procedure, willFinishWithErrors errors: [any Error]) -> [any Error] {
     errors
   }
 
-  /// Starts the children. An override that adds more calls `super.execute()` at its end.
+  /// Starts the children. An override that adds children calls `super.execute()` at its end.
   open override func execute() {
     begin(onWorker: type(of: self) == GroupProcedure.self)
   }
@@ -279,10 +285,10 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   // MARK: The end
 
-  /// The group has executed, or never will: from here on the last child ends it.
+  /// Called when the group has executed, or never will: from now on the last child ends the group.
   final override func settleChildren() {
     if state == .executing, !hasBegun { begin(onWorker: false) }
-    // The turn is ours, so that the end of the children needs no turn of its own.
+    // This thread already runs the group's turn, so the children's end needs no further turn.
     if list.settle() { _ = childrenFinished() }
   }
 
@@ -317,20 +323,21 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// A ready-made group's answer, after that of the override: no override has to call super.
+  /// The decision of a group class of the framework. It comes after the user's override, which
+  /// therefore need not call super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
-  /// The meaning of a child's errors for the group. Asked after `errorsToTakeOver`.
+  /// How a child's errors relate to the group. Called after `errorsToTakeOver`.
   func relation(to child: Procedure) -> ChildRelation { .part }
 
   override func releaseWork() { releaseRecoveries() }
 
   // MARK: Memory
 
-  /// Releases the children without recursion: groups may be nested thousands deep.
+  /// Releases the children iteratively, since groups may be nested thousands deep.
   ///
-  /// If the group never ran, its children that something else refers to are cancelled: nothing
-  /// else would end them.
+  /// If the group never ran, it cancels the children that something else retains: nothing else
+  /// would end them.
   private func release() {
     forgetChildren()
     var (unfinished, released, awaitingTurn) = abandonChildren()
@@ -357,10 +364,11 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     for procedure in awaitingTurn { procedure.requestTurn() }
   }
 
-  /// The group goes, and releases its references to them beside its list. To override.
+  /// Overridden by subclasses that retain children outside of the list, to release them when the
+  /// group is deallocated.
   func forgetChildren() {}
 
-  /// Children do not own the list: they leave it before the group goes.
+  /// Takes the children out of the list, which they do not retain, before the group is deallocated.
   private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.withCore { $0.leaveList() } }

@@ -8,50 +8,51 @@
 /// }
 /// ```
 ///
-/// Procedures, sequences of procedures, sequences made with `then`, and optionals of these can be
-/// written, with `if`, `if`-`else`, `switch`, `for` and `#available`. A procedure that is named
-/// several times is one child.
+/// The closure may contain procedures, sequences of procedures such as the results of `then`,
+/// optional procedures, `if`, `if`-`else`, `switch`, `for` and `#available`. A procedure that is
+/// listed several times becomes one child.
 @resultBuilder
 public enum ProcedureBuilder {
-  /// One procedure.
+  /// Accepts one procedure.
   public static func buildExpression(_ procedure: Procedure) -> [Procedure] { [procedure] }
 
-  /// One procedure, or none.
+  /// Accepts one procedure, or nil for none.
   public static func buildExpression(_ procedure: Procedure?) -> [Procedure] {
     procedure.map { [$0] } ?? []
   }
 
-  /// Several procedures: an array, or what `then` returns.
+  /// Accepts several procedures, such as an array or the result of `then`.
   public static func buildExpression<Several: Sequence>(_ procedures: Several) -> [Procedure]
   where Several.Element: Procedure {
     procedures.map { $0 as Procedure }
   }
 
-  /// Something that is done on the way and is no procedure, such as setting a name.
+  /// Accepts a statement without a value, such as setting a name. It adds no procedure.
   public static func buildExpression(_ statement: Void) -> [Procedure] { [] }
 
-  /// Something that is done on the way and says whether it was in time, such as `add(dependency:)`.
+  /// Accepts a call that returns whether it was in time, such as `add(dependency:)`. It adds no
+  /// procedure.
   public static func buildExpression(_ statement: Bool) -> [Procedure] { [] }
 
-  /// All statements, in order.
+  /// Joins all statements, in order.
   public static func buildBlock(_ parts: [Procedure]...) -> [Procedure] { parts.flatMap { $0 } }
 
-  /// An `if` without `else`.
+  /// Accepts an `if` without `else`.
   public static func buildOptional(_ part: [Procedure]?) -> [Procedure] { part ?? [] }
 
-  /// The first branch of an `if` or `switch`.
+  /// Accepts the first branch of an `if` or `switch`.
   public static func buildEither(first part: [Procedure]) -> [Procedure] { part }
 
-  /// The other branch of an `if` or `switch`.
+  /// Accepts the other branch of an `if` or `switch`.
   public static func buildEither(second part: [Procedure]) -> [Procedure] { part }
 
-  /// The rounds of a `for`.
+  /// Joins the iterations of a `for`.
   public static func buildArray(_ parts: [[Procedure]]) -> [Procedure] { parts.flatMap { $0 } }
 
-  /// An `if #available`.
+  /// Accepts an `if #available`.
   public static func buildLimitedAvailability(_ part: [Procedure]) -> [Procedure] { part }
 
-  /// The whole, with each procedure once, where it came first.
+  /// Returns each procedure once, at its first place.
   public static func buildFinalResult(_ procedures: [Procedure]) -> [Procedure] {
     var seen: Set<Procedure> = []
     return procedures.filter { seen.insert($0).inserted }

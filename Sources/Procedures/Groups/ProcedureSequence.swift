@@ -1,6 +1,6 @@
-/// Procedures that run one step after the other, as `then` makes them.
+/// Procedures that run in steps, one after the other. `then` makes it.
 ///
-/// A sequence of the procedures, in the order of the steps: for a queue, a group, or a
+/// It is a sequence of the procedures, in the order of the steps, for a queue, a group or a
 /// `ProcedureBuilder`.
 ///
 /// ```swift
@@ -10,18 +10,19 @@ public struct ProcedureSequence: Sequence, Sendable {
   fileprivate let procedures: [Procedure]
   fileprivate let last: [Procedure]
 
-  /// Adds a step: each of `next` waits until all of the step before have finished.
+  /// Adds a step: each of `next` waits until all procedures of the previous step have finished.
   ///
   /// - Parameters:
-  ///   - next: what runs then, side by side.
-  ///   - requirement: how the step before must have ended; nothing unless you say so.
+  ///   - next: the procedures of the next step, which may run at the same time.
+  ///   - requirement: how the previous step must have ended; by default in any way.
   public func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
     then(next, requiring: requirement)
   }
 
-  /// Adds a step of the procedures in an array; none change nothing. See `then(_:requiring:)`.
+  /// Adds a step of the procedures in an array; an empty one changes nothing. See
+  /// `then(_:requiring:)`.
   public func then(
     _ next: [Procedure], requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
@@ -37,7 +38,7 @@ public struct ProcedureSequence: Sequence, Sendable {
 }
 
 extension Procedure {
-  /// Makes others wait until this one has finished; chainable.
+  /// Makes other procedures wait until this one has finished. Calls can be chained.
   ///
   /// ```swift
   /// GroupProcedure {
@@ -45,19 +46,19 @@ extension Procedure {
   /// }
   /// ```
   ///
-  /// Each of `next` depends on this procedure, as by `add(dependency:requiring:)`. Nothing is added
-  /// to a queue or group: the result is the sequence of all of them, to add.
+  /// Each of `next` depends on this procedure, as with `add(dependency:requiring:)`. The call adds
+  /// nothing to a queue or a group: add the sequence that it returns.
   ///
   /// - Parameters:
-  ///   - next: what runs then, side by side.
-  ///   - requirement: how this one must have ended; nothing unless you say so.
+  ///   - next: the procedures of the next step, which may run at the same time.
+  ///   - requirement: how this procedure must have ended; by default in any way.
   public final func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
   ) -> ProcedureSequence {
     then(next, requiring: requirement)
   }
 
-  /// Makes a sequence of this procedure and those in an array, which wait for it. See `then(_:requiring:)`.
+  /// Makes the procedures in an array wait until this one has finished. See `then(_:requiring:)`.
   ///
   /// ```swift
   /// configure.then(sources.map { Compile($0) }).then(link)

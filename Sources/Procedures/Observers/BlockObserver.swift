@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// An observer made of closures, one for each event that it wants.
+/// An observer made of closures, one for each event to observe.
 ///
 /// ```swift
 /// procedure.add(
@@ -14,7 +14,7 @@ public struct BlockObserver: ProcedureObserver {
   /// The queue that calls the closures; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?
 
-  /// The events that there are closures for.
+  /// The events for which there is a closure.
   public let events: ProcedureEvents
 
   private let didAttach: (@Sendable (Procedure) -> Void)?
@@ -26,7 +26,7 @@ public struct BlockObserver: ProcedureObserver {
   private let willFinish: (@Sendable (Procedure, [any Error], PendingEvent) -> Void)?
   private let didFinish: (@Sendable (Procedure, [any Error]) -> Void)?
 
-  /// Makes an observer of the events that a closure is given for.
+  /// Makes an observer of the events for which you pass a closure.
   public init(
     synchronizedWith queue: DispatchQueue? = nil,
     didAttach: (@Sendable (_ procedure: Procedure) -> Void)? = nil,
@@ -63,40 +63,40 @@ public struct BlockObserver: ProcedureObserver {
     self.events = events
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func didAttach(to procedure: Procedure) { didAttach?(procedure) }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     willExecute?(procedure, pendingExecute)
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func did(execute procedure: Procedure) { didExecute?(procedure) }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
     didCancel?(procedure, errors)
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {
     willAdd?(procedure, newProcedure)
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {
     didAdd?(procedure, newProcedure)
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {
     willFinish?(procedure, errors, pendingFinish)
   }
 
-  /// Calls the closure for it.
+  /// Calls the closure for this event.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {
     didFinish?(procedure, errors)
   }

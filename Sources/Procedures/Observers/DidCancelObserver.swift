@@ -1,15 +1,15 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// Calls a closure when a procedure was cancelled.
+/// An observer that calls a closure when a procedure was cancelled.
 ///
 /// ```swift
 /// upload.add(observer: DidCancelObserver { upload, errors in print("\(upload.name) stops") })
 /// ```
 ///
-/// The same as `addDidCancelBlockObserver`, as a value. With `P` as `Procedure` it observes any procedure.
-/// With another type you can add it to procedures of that type alone: on any other the queue would never
-/// call it, and the compiler refuses it.
+/// It does the same as `addDidCancelBlockObserver`, as a value. With `P` as `Procedure` it observes
+/// any procedure. With another type you can add it only to procedures of that type; the compiler
+/// refuses others.
 public struct DidCancelObserver<P: Procedure>: Sendable {
   /// The queue that calls the closure; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?
@@ -26,7 +26,7 @@ public struct DidCancelObserver<P: Procedure>: Sendable {
 }
 
 extension DidCancelObserver: ProcedureObserver where P == Procedure {
-  /// Only this one.
+  /// The only event that it receives.
   public var events: ProcedureEvents { .didCancel }
 
   /// Calls the closure.
@@ -42,7 +42,7 @@ extension ProcedureProtocol {
     addDidCancelBlockObserver(synchronizedWith: observer.eventQueue, observer.block)
   }
 
-  /// Not for this type of procedure.
+  /// Unavailable: the observer is for another type of procedure.
   @available(
     *, unavailable,
     message: "this observer is for another type of procedure, and would never be called"

@@ -1,4 +1,4 @@
-/// Something on the main actor that receives the events of a procedure: a view model, for example.
+/// An object on the main actor that receives the events of a procedure, such as a view model.
 ///
 /// ```swift
 /// @MainActor final class UploadModel: MainActorProcedureObserver {
@@ -10,15 +10,15 @@
 /// upload.add(observer: model)
 /// ```
 ///
-/// Like `ProcedureObserver`, to which a type on the main actor cannot conform, since its methods
-/// are called on workers. Implement the events that you want. The procedure's turn waits for each
-/// call by message and blocks no thread; the main actor must be free for it, so that a main thread
-/// which blocks until the procedure has finished waits forever.
+/// A type on the main actor cannot conform to `ProcedureObserver`, since workers call its methods;
+/// this protocol has the same ones. Implement the events that you want. The procedure's turn waits
+/// for each call without blocking a thread. The main actor must be free for it: a main thread that
+/// blocks until the procedure has finished waits forever.
 @MainActor public protocol MainActorProcedureObserver: Sendable {
-  /// The events to receive; all unless you say less. Asked once, when it is added.
+  /// The events to receive; by default all. Read once, when the observer is added.
   nonisolated var events: ProcedureEvents { get }
 
-  /// The observer was attached: its first event.
+  /// The observer was attached. This is its first event.
   func didAttach(to procedure: Procedure)
 
   /// `execute()` is about to be called. Keep `pendingExecute` to hold the event back.
@@ -36,7 +36,8 @@
   /// The procedure has added `newProcedure`, which may run by now, or have finished.
   func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure)
 
-  /// The procedure is about to finish with these errors. Keep `pendingFinish` to hold the event back.
+  /// The procedure is about to finish with these errors. Keep `pendingFinish` to hold the event
+  /// back.
   func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent)
 
@@ -76,11 +77,12 @@ extension MainActorProcedureObserver {
 }
 
 extension Procedure {
-  /// Adds an observer that is called on the main actor, at any time. See `add(observer:)`.
+  /// Adds an observer that is called on the main actor. You may add it at any time. See
+  /// `add(observer:)`.
   ///
   /// The procedure retains it until it has finished, or the registration is removed.
   ///
-  /// - Returns: the registration, which removes the observer. May be dropped.
+  /// - Returns: the registration, which can remove the observer. You may drop it.
   @discardableResult
   public final func add(observer: some MainActorProcedureObserver) -> ObserverRegistration {
     add(ProcedureObserverEntry(OnMainActor(observer: observer), at: .mainActor))

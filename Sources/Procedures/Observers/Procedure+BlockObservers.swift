@@ -1,16 +1,18 @@
 public import Dispatch
 
-// A closure for each event. It is called in the procedure's turns, in the order of adding, and gets the procedure as its
-// own type, so that it need not capture it. It names all of its parameters, or none.
+// One function for each event. Closures are called in the procedure's turns, in the order of
+// adding, and receive the procedure with its own type, so that they need not capture it. Each
+// function has a form with all parameters and a form without any.
 extension ProcedureProtocol {
-  /// Adds the closure of an event: what all the functions below do.
+  /// Adds the closure of an event. All functions below call it.
   @inlinable
   func add(_ block: ObserverBlock<Self>, at place: ObserverPlace) -> ObserverRegistration {
     add(BlockObserverEntry(block, at: place))
   }
 }
 
-// On the procedure's worker, or on a Dispatch queue: the turn waits for that by message, and blocks no thread.
+// These closures run on the procedure's worker, or on a Dispatch queue, for which the turn waits
+// without blocking a thread.
 extension ProcedureProtocol {
   /// Calls `block` when the procedure is about to execute. Keep `pendingExecute` to hold it back.
   @inlinable @discardableResult
@@ -46,7 +48,7 @@ extension ProcedureProtocol {
     add(.didExecute { _ in block() }, at: ObserverPlace(queue))
   }
 
-  /// Calls `block` once when the procedure was cancelled. The override was called before.
+  /// Calls `block` once when the procedure was cancelled. The override has been called before.
   @inlinable @discardableResult
   public func addDidCancelBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
@@ -118,7 +120,7 @@ extension ProcedureProtocol {
 
   /// Calls `block` after the procedure added another to its queue, or a child.
   ///
-  /// By then `added` may run, or have finished. Set up in will-add whatever it needs before it starts.
+  /// By then `added` may run, or have finished: prepare it in a will-add observer.
   @inlinable @discardableResult
   public func addDidAddProcedureBlockObserver(
     synchronizedWith queue: DispatchQueue? = nil,
@@ -136,10 +138,12 @@ extension ProcedureProtocol {
   }
 }
 
-// On the main actor, for closures that are `@MainActor`: written so, or a method of a type on the main actor. The turn waits
-// for them by message; a main thread that blocks until the procedure has finished waits forever.
+// These closures are `@MainActor`, by annotation or as a method of a type on the main actor, and
+// run there. The turn waits for them without blocking a thread. A main thread that blocks until the
+// procedure has finished waits forever.
 extension ProcedureProtocol {
-  /// Calls `block` on the main actor when the procedure is about to execute. Keep `pendingExecute` to hold it back.
+  /// Calls `block` on the main actor when the procedure is about to execute. Keep `pendingExecute`
+  /// to hold it back.
   @inlinable @discardableResult
   public func addWillExecuteBlockObserver(
     _ block:
@@ -158,7 +162,8 @@ extension ProcedureProtocol {
     add(.willExecute { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
   }
 
-  /// Calls `block` on the main actor when `execute()` has returned. The work may go on asynchronously.
+  /// Calls `block` on the main actor when `execute()` has returned. The work may go on
+  /// asynchronously.
   @inlinable @discardableResult
   public func addDidExecuteBlockObserver(
     _ block: @escaping @MainActor @Sendable (_ procedure: Self) -> Void
@@ -174,7 +179,8 @@ extension ProcedureProtocol {
     add(.didExecute { _ in MainActor.assumeIsolated(block) }, at: .mainActor)
   }
 
-  /// Calls `block` on the main actor once when the procedure was cancelled. The override was called before.
+  /// Calls `block` on the main actor once when the procedure was cancelled. The override has been
+  /// called before.
   @inlinable @discardableResult
   public func addDidCancelBlockObserver(
     _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void
@@ -192,7 +198,8 @@ extension ProcedureProtocol {
     add(.didCancel { _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
   }
 
-  /// Calls `block` on the main actor when the procedure is about to finish. Keep `pendingFinish` to hold it back.
+  /// Calls `block` on the main actor when the procedure is about to finish. Keep `pendingFinish` to
+  /// hold it back.
   @inlinable @discardableResult
   public func addWillFinishBlockObserver(
     _ block:
@@ -214,7 +221,8 @@ extension ProcedureProtocol {
     add(.willFinish { _, _, _ in MainActor.assumeIsolated(block) }, at: .mainActor)
   }
 
-  /// Calls `block` on the main actor when the procedure has finished. Its dependents start afterwards.
+  /// Calls `block` on the main actor when the procedure has finished. Its dependents start
+  /// afterwards.
   @inlinable @discardableResult
   public func addDidFinishBlockObserver(
     _ block: @escaping @MainActor @Sendable (_ procedure: Self, _ errors: [any Error]) -> Void

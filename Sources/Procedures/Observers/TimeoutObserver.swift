@@ -7,20 +7,21 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// The time counts from the willExecute event: waiting for dependencies and for a slot does not
-/// count. Added to a procedure that has started, it counts from that moment. The procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores
-/// its cancel goes on. Zero or less cancels before `execute()` is called. One observer may be added to
-/// several procedures; each has its own time. With several observers the shortest counts.
-/// `isCancelled` reads true in time also when each thread of Dispatch's global queues is held;
-/// delivering the cancel needs one.
+/// count. If the procedure has already started, the time counts from the moment of adding. The
+/// procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores its cancel
+/// goes on. A duration of zero or less cancels before `execute()` is called. One observer may be
+/// added to several procedures; each has its own time. Of several observers the shortest time
+/// applies. `isCancelled` becomes true in time even if every thread of Dispatch's global queues is
+/// blocked; delivering the cancel needs a free one.
 public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
   private let duration: Duration
 
-  /// Makes an observer that gives a procedure this much time.
+  /// Makes an observer that cancels a procedure after `duration`.
   public init(by duration: Duration) {
     self.duration = duration
   }
 
-  /// The time counts from here.
+  /// The event from which the time counts.
   public var events: ProcedureEvents { .willExecute }
 
   /// Starts the time.
@@ -28,7 +29,7 @@ public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
     start(for: procedure)
   }
 
-  /// The time of a procedure that has received its willExecute event, or will not receive it any more.
+  /// Starts the time of a procedure whose willExecute event is here, or has passed.
   func start(for procedure: Procedure) {
     guard duration > .zero else {
       let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
@@ -42,10 +43,9 @@ public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
   }
 }
 
-/// Cancels a procedure when its time is up.
 private final class CancelTimer: TimerTarget {
-  /// The pending action, which keeps the procedure alive: the thread that does it takes it out, since the
-  /// procedure must not go on that of the timers.
+  /// The pending action, which retains the procedure. The thread that performs it takes it out, so
+  /// that the procedure is not deallocated on the timer thread.
   private enum Remainder: Sendable {
     case none
     case cancel(Procedure)
@@ -83,10 +83,11 @@ extension ProcedureProtocol {
   /// queue.add(Fetch(url).timeout(after: .seconds(10)))
   /// ```
   ///
-  /// Short for adding a `TimeoutObserver`: the time counts from willExecute, or from now if the procedure has
-  /// started, so that `queue.add { … }.timeout(after:)` bounds the closure. It is on the queue's clock,
-  /// and the cancel has the error `ProcedureError.Code.timedOut`. At zero or less it is cancelled
-  /// at once. The shortest of several has effect.
+  /// It adds a `TimeoutObserver`. The time counts from willExecute, or from now if the procedure
+  /// has started, so `queue.add { … }.timeout(after:)` limits the closure. It is measured by the
+  /// queue's clock, and the error of the cancel is `ProcedureError.Code.timedOut`. Zero or less
+  /// cancels the procedure as soon as it starts, before `execute()`. Of several timeouts the
+  /// shortest applies.
   ///
   /// - Returns: this procedure.
   @discardableResult

@@ -1,12 +1,12 @@
 internal import ProcedurePrimitives
 
 extension Procedure {
-  /// How much of the work is done, from 0 to 1.
+  /// The fraction of the work that is done, from 0 to 1.
   ///
-  /// 1 when it has finished, however it ended. Before, the fraction of the last
-  /// `report(fractionCompleted:)`; for a group that reports nothing, the mean of its children's
-  /// fractions, by their `progressWeight`; for a retry, the fraction of its current attempt.
-  /// Reading it of a group reads it of each child.
+  /// It is 1 once the procedure has finished, even with errors. Before, it is the last fraction
+  /// given to `report(fractionCompleted:)`; for a group that reports nothing, the mean of its
+  /// children's fractions, weighted by their `progressWeight`; for a retry, the fraction of its
+  /// current attempt. Reading a group's fraction reads those of all its descendants.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
     var sum = 0.0
@@ -25,12 +25,12 @@ extension Procedure {
     return min(sum, 1)
   }
 
-  /// The fraction without looking at children.
+  /// The procedure's own fraction; nil for a group that reports nothing.
   private var reportedFraction: Double? {
     isFinished ? 1 : peek { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
   }
 
-  /// Says how much of the work is done. From any thread, as often as you like.
+  /// Reports how much of the work is done. You may call it on any thread, any number of times.
   ///
   /// ```swift
   /// AsyncProcedure { procedure in
@@ -41,8 +41,8 @@ extension Procedure {
   /// }
   /// ```
   ///
-  /// - Parameter fraction: from 0 to 1; what lies outside is taken as the nearer of them. It may
-  ///   become less. After the finish it is ignored.
+  /// - Parameter fraction: from 0 to 1; values outside are clamped, and NaN counts as 0. It may
+  ///   decrease. After the finish it is ignored.
   public final func report(fractionCompleted fraction: Double) {
     let fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     let node = withCore { core in
@@ -54,11 +54,12 @@ extension Procedure {
     node?.report(fraction)
   }
 
-  /// How much this procedure counts in its group's fraction, compared with its siblings; default 1.
+  /// The procedure's share in its group's fraction, relative to its siblings; default 1.
   ///
-  /// Set it before adding it to the group: once the group has been asked for its fraction, another weight only reads
-  /// back. Zero for what does not count; more than 10¹⁰⁰ counts as that, so that
-  /// sums stay finite. A negative number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
+  /// Set it before you add the procedure to its group: once a reader watches the group's
+  /// `progressUpdates`, they keep the weight that they have. A procedure with the weight zero does
+  /// not count. Weights above 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative
+  /// number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
     get { peek { $0.progress?.weight } ?? 1 }
     set {
@@ -73,25 +74,27 @@ extension Procedure {
     }
   }
 
-  /// How much of the work is done, from now on: the present fraction, and each new one.
+  /// The fraction of the work that is done: the present one, and each new one from now on.
   ///
   /// ```swift
   /// for await fraction in export.progressUpdates { bar.value = fraction }
   /// ```
   ///
-  /// A slow reader gets the latest, not all. It ends with 1 when the procedure has finished;
-  /// it also ends when the procedure goes, and when the reading task is cancelled. While a group is
-  /// watched, a change in it costs its depth, and children that are added start when it knows them.
+  /// A slow reader gets the latest fraction, not all. The sequence ends with 1 when the procedure
+  /// has finished; it also ends when the procedure is deallocated, and when the reading task is
+  /// cancelled. While a group is watched, a change of a fraction below it costs time in proportion
+  /// to its depth there, and added children start after the group's observers have been called for
+  /// them.
   public final var progressUpdates: ProgressUpdates {
     let (node, isNew) = node()
-    // The procedure, and all below it, report to nodes from here on.
+    // From now on the procedure and its descendants report to nodes.
     if isNew { Self.watch([(self, node)]) }
     return node.watch(for: self)
   }
 
-  /// For what shows the fraction by itself: that there is a change, and the fraction now.
+  /// A signal for each change, and a function that returns the latest fraction.
   ///
-  /// Unlike `progressUpdates`, it has an element also for a change that ends where it began.
+  /// Unlike `progressUpdates`, it signals even if the fraction has returned to its previous value.
   package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
     let updates = progressUpdates
     let watcher = updates.watcher
@@ -116,7 +119,8 @@ extension Procedure {
     var unvisited = new
     while let (procedure, node) = unvisited.popLast() {
       if let group = procedure as? GroupProcedure {
-        // First the observer, then the children there are: none is missed, and one may come twice.
+        // Add the observer before reading the children: none is missed, and a second visit of the
+        // same child changes nothing.
         group.addDidAddProcedureBlockObserver { [weak node] group, added in
           guard let node, added.isChild(of: group) else { return }
           watch(added.join(node, of: group))
@@ -128,7 +132,8 @@ extension Procedure {
     }
   }
 
-  /// Begins to be watched. The procedure with its node, if that has to be set up.
+  /// Joins the parent's node. Returns the procedure with its node if that is new and must be
+  /// watched.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
     let source = group.progressSource
     guard source == nil || source === self else { return [] }
@@ -142,12 +147,11 @@ extension Procedure {
   }
 }
 
-/// How far a procedure is by its own word.
+/// The progress that a procedure itself reported. Guarded by the procedure's lock.
 final class OwnProgress: Attachment, @unchecked Sendable {
-  /// The fraction that it reported last.
   @safe @exclusivity(unchecked) var fraction: Double?
   @safe @exclusivity(unchecked) var weight: Double?
-  /// While a reader watches it.
+  /// Not nil once a reader has watched the procedure or a group around it.
   @safe @exclusivity(unchecked) var node: ProgressNode?
 
   override var afterFinish: Attachment? { self }

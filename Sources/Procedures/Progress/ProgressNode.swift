@@ -1,27 +1,27 @@
 internal import ProcedurePrimitives
 
-/// How far a procedure is, while a reader watches it or a group that it is in.
+/// The progress of a procedure, once a reader watches it or a group around it.
 ///
-/// Changes go up from child to group by difference, one lock at a time, so that a change costs the
-/// depth of the tree and not its size.
+/// A child adds the difference of each change to its group, with one lock held at a time, so that a
+/// change costs time in proportion to the depth of the tree, not to its size.
 final class ProgressNode: Sendable {
   private struct State: Sendable {
     var fraction: Double
-    /// Whether it was reported, and is not the children's.
+    /// Whether the procedure reported it; otherwise it is the children's mean.
     var isReported: Bool
     var isFinished = false
     var parent: ProgressNode?
-    /// Which of the parent's generations it belongs to.
+    /// The parent's generation to which it belongs.
     var place = 0
-    /// Only children of this generation count: an attempt replaces those before it.
+    /// Only children of this generation count: an attempt replaces all earlier attempts.
     var generation = 0
-    /// The children's sum of weight times fraction, and of weights.
+    /// The sums of the children's weight times fraction, and of their weights.
     var completed = 0.0
     var total = 0.0
     var watchers: [ObjectIdentifier: ProgressWatcher] = [:]
   }
 
-  /// The steps after the lock for a new fraction.
+  /// The effects of a new fraction, performed after the lock.
   private struct Change: Sendable {
     let difference: Double
     let parent: ProgressNode?
@@ -44,11 +44,12 @@ final class ProgressNode: Sendable {
     while var node = parent.take(), isKnownUniquelyReferenced(&node) { parent = node.takeParent() }
   }
 
-  /// For a node that only released objects refer to.
+  /// Takes the parent out of a node that is being released.
   private func takeParent() -> ProgressNode? { state.withLock { $0.parent.take() } }
 
   /// Adds a reader, which receives the present fraction first.
-  /// - Parameter procedure: that whose progress it is.
+  ///
+  /// - Parameter procedure: the procedure whose progress this is.
   func watch(for procedure: Procedure) -> ProgressUpdates {
     let (stream, changes) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -70,7 +71,7 @@ final class ProgressNode: Sendable {
     return ProgressUpdates(watcher: watcher, changes: stream, procedure: Weak(procedure))
   }
 
-  /// The procedure reports it itself.
+  /// Sets the fraction that the procedure itself reports.
   func report(_ fraction: Double) {
     let change = state.withLock { state in
       state.isReported = true
@@ -79,7 +80,7 @@ final class ProgressNode: Sendable {
     propagate(change)
   }
 
-  /// The procedure has finished, and with it its share of its group.
+  /// Sets the fraction to 1 when the procedure has finished, and ends the readers' streams.
   func finish() {
     let (change, watchers) = state.withLock { state in
       let change = move(&state, to: 1)
@@ -91,7 +92,7 @@ final class ProgressNode: Sendable {
     for watcher in watchers { watcher.changes.finish() }
   }
 
-  /// Becomes part of its group's, once: beside those that are there, or in their place.
+  /// Joins the node of its group, once: beside its siblings, or in place of earlier attempts.
   func join(_ parent: ProgressNode, replacingOthers: Bool) {
     let place = replacingOthers ? parent.beginGeneration() : 0
     let completed: Double? = state.withLock { state in
@@ -141,7 +142,7 @@ final class ProgressNode: Sendable {
   }
 }
 
-/// A reader: notified that there is a change, it finds the latest fraction here.
+/// A reader. `changes` signals it that `fraction` has changed.
 final class ProgressWatcher: Sendable {
   let changes: AsyncStream<Void>.Continuation
   private let latest = Locked(0.0)
@@ -150,7 +151,7 @@ final class ProgressWatcher: Sendable {
     self.changes = changes
   }
 
-  /// Set under the lock of the node, so that it never goes back to an older one.
+  /// Set under the node's lock, so that an older fraction never replaces a newer one.
   var fraction: Double {
     get { latest.withLock { $0 } }
     set { latest.withLock { $0 = newValue } }

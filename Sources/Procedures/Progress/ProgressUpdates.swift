@@ -1,19 +1,20 @@
 internal import ProcedurePrimitives
 
-/// How much of a procedure's work is done, from 0 to 1: the present fraction, and the latest after each
-/// change.
+/// The fraction of a procedure's work that is done, from 0 to 1: the present one, and the latest
+/// after each change.
 ///
-/// A slow reader gets the latest, not all. It ends when the procedure has finished, after a 1;
-/// when the procedure goes; and when the reading task is cancelled.
+/// A slow reader gets the latest fraction, not all. The sequence ends after a 1 when the procedure
+/// has finished; it also ends when the procedure is deallocated, and when the reading task is
+/// cancelled.
 public struct ProgressUpdates: AsyncSequence, Sendable {
-  /// It does not fail.
+  /// The sequence never throws.
   public typealias Failure = Never
 
   let watcher: ProgressWatcher
   let changes: AsyncStream<Void>
   let procedure: Weak<Procedure>
 
-  /// Starts to read. One iterator at a time; two share the changes.
+  /// Starts to read. Use one iterator at a time: two would share the changes.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
       watcher: watcher, changes: changes.makeAsyncIterator(), procedure: procedure)
@@ -26,7 +27,7 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     fileprivate let procedure: Weak<Procedure>
     fileprivate var last: Double?
 
-    /// The next fraction that differs from the one before; nil at the end.
+    /// The next fraction that differs from the previous one; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Double? {
       let call = BodyTask.current.beginWaiting(
         in: WaitingCall(name: "progressUpdates", target: .next(of: procedure)) { [watcher, last] in

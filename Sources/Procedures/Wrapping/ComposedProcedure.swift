@@ -1,20 +1,21 @@
 internal import ProcedurePrimitives
 
-/// A group around one procedure: to give it another name, limits or observers, or to subclass.
+/// A group around one procedure, which gives it another name, limits or observers. Subclasses may
+/// add more.
 ///
 /// ```swift
 /// let attempt = ComposedProcedure(Fetch(url))
 /// attempt.timeout(after: .seconds(5))
 /// ```
 ///
-/// It has the input and the output of its procedure: if that is an `InputProcedure` or an
-/// `OutputProcedure`, so is this. Cancelling it cancels its procedure, as in any group.
+/// It has the input and the output of the wrapped procedure, if that is an `InputProcedure` or an
+/// `OutputProcedure`. Cancelling it cancels the wrapped procedure, as in any group.
 ///
-/// It ends as its procedure does: it has the errors of its procedure, unwrapped, so that a waiter
-/// can catch them by their own type; and it is cancelled, without errors, if its procedure was.
-/// Errors of other children, which a subclass may add, name the child, as in any group.
+/// It ends like the wrapped procedure: it takes over the errors without wrapping them, so that a
+/// waiter can catch them by their own type, and it is cancelled without errors if that procedure
+/// was. Errors of other children, which a subclass may add, name the child, as in any group.
 nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @unchecked Sendable {
-  /// The procedure that is wrapped: the first child.
+  /// The wrapped procedure, which is the first child.
   public final var procedure: Wrapped {
     guard let wrapped else {
       stopBecauseOfInconsistency(
@@ -23,13 +24,13 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
     return wrapped
   }
 
-  /// Nil when the group goes.
+  /// Nil once the group has released its children, as a part of its own deallocation.
   @safe @exclusivity(unchecked) private final var wrapped: Wrapped?
 
   /// Wraps a procedure, which may be on no queue and in no group.
   ///
   /// - Parameters:
-  ///   - name: what the group is called.
+  ///   - name: the group's name.
   ///   - procedure: the procedure inside.
   public init(name: String? = nil, _ procedure: Wrapped) {
     wrapped = procedure

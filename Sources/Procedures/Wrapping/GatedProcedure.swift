@@ -1,13 +1,13 @@
-/// Runs a procedure if a gate is open when its turn comes.
+/// Runs a procedure if a gate is open once its dependencies have finished.
 ///
 /// ```swift
 /// queue.add(GatedProcedure(Sync()) { settings.isSyncEnabled })
 /// ```
 ///
-/// The gate is a condition: it is asked once, after all dependencies have finished, on the queue's
-/// worker. If it is closed, the procedure is cancelled without errors, and so is the one inside:
-/// neither executes. A gate that throws cancels with the error. It is not asked if the procedure was
-/// cancelled before, and is released when it has finished.
+/// The gate is a condition. The queue's worker calls it once, after all dependencies have finished.
+/// If it returns false, the group and the wrapped procedure are cancelled without errors, and
+/// neither executes. If it throws, they are cancelled with the error. It is not called if the group
+/// was cancelled before, and is released when the group has finished.
 nonisolated open class GatedProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
   @unchecked Sendable
 {

@@ -1,11 +1,11 @@
-/// Runs a procedure, and finishes without errors however that ends.
+/// Runs a procedure, and ignores its errors.
 ///
 /// ```swift
 /// queue.add(IgnoreErrorsProcedure(DeleteTemporaryFiles()).then(report))
 /// ```
 ///
-/// The procedure inside keeps its own errors and outcome: look at `procedure.outcome` for them. Errors that
-/// this one is itself cancelled with are not ignored.
+/// The wrapped procedure keeps its own errors and outcome: read `procedure.outcome`. Errors with
+/// which this group itself is cancelled are not ignored.
 nonisolated open class IgnoreErrorsProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
   @unchecked Sendable
 {

@@ -16,7 +16,7 @@ import Testing
 
     func watch(_ id: TaskID, ended: Gate) {
       addTask(id: id) {
-        await withCancellationToken { token in await token.waitUntilCancelled() }
+        await withCancellationToken { token in _ = await token.waitUntilCancelled() }
         ended.open()
       }
     }

@@ -256,5 +256,5 @@ import Testing
 
 /// Ends when the current task is cancelled.
 private func untilCancelled() async {
-  await withCancellationToken { token in await token.waitUntilCancelled() }
+  await withCancellationToken { token in _ = await token.waitUntilCancelled() }
 }

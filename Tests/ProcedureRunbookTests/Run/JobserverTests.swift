@@ -13,7 +13,7 @@ struct JobserverTests {
   }
 
   @Test("steps get tokens in their order, as many as they use processors")
-  func order() throws {
+  func order() async throws {
     let server = try #require(Jobserver(jobs: 3))
     let log = Log()
     _ = server.take(1) { log.note("a \($0)") }
@@ -23,18 +23,21 @@ struct JobserverTests {
     #expect(log.all == ["a true", "b true"])
     server.giveBack(1)
     #expect(log.all.count == 2)
-    server.giveBack(2)
-    #expect(log.all == ["a true", "b true", "c true", "d true"])
+    // The thread that watches the pipe may be the one that begins a step.
+    server.giveBack(1)
+    #expect(await eventually { log.all == ["a true", "b true", "c true"] })
+    server.giveBack(1)
+    #expect(await eventually { log.all == ["a true", "b true", "c true", "d true"] })
     server.giveBack(2)
     server.giveBack(1)
     // All is there again, and what wants more than there is gets all.
     _ = server.take(7) { log.note("e \($0)") }
-    #expect(log.all.last == "e true")
+    #expect(await eventually { log.all.last == "e true" })
   }
 
   @Test(
     "a step that is cancelled while it waits begins without tokens, and gives back those it had")
-  func abandon() throws {
+  func abandon() async throws {
     let server = try #require(Jobserver(jobs: 2))
     let log = Log()
     _ = server.take(1) { log.note("a \($0)") }
@@ -42,7 +45,8 @@ struct JobserverTests {
     _ = server.take(1) { log.note("c \($0)") }
     #expect(log.all == ["a true"])
     server.abandon(number)
-    #expect(log.all == ["a true", "b false", "c true"])
+    // The thread that watches the pipe may be the one that begins the third.
+    #expect(await eventually { log.all == ["a true", "b false", "c true"] })
     server.abandon(number)
     #expect(log.all.count == 3)
   }

@@ -180,7 +180,7 @@ import Testing
     #expect(reports.events.map(\.code) == [.waitCycle])
   }
 
-  @Test("Q7: of a tree that is cancelled each procedure waits for a handler that blocks")
+  @Test("Q7: each procedure of a tree that is cancelled waits for a handler that blocks")
   func handlerInTree() async {
     let (first, second) = (make("first"), make("second"))
     let group = GroupProcedure(children: [first, second]).named("group")
