@@ -36,7 +36,7 @@
       unsafe callSystem(
         Int(SYS_membarrier), registration, 0, 0, nil, 0, 0) == 0
 
-    /// As many threads can lend at once; others sleep without.
+    /// The number of threads that can lend at once; others sleep without.
     private static let capacity = 16
 
     /// A zero is no loan: it has not begun, or was given back.

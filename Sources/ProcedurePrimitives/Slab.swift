@@ -12,9 +12,9 @@ public struct SlabList: Sendable {
   public var isEmpty: Bool { first == .max }
 }
 
-/// Where an element of a `Slab` is, and which one is meant.
+/// The place of an element of a `Slab`, and which element is meant.
 public struct SlabKey: Hashable, Sendable {
-  /// Where the element is.
+  /// The place of the element.
   public let place: UInt32
   /// Which element of that place is meant.
   public let serial: UInt64

@@ -1,6 +1,6 @@
 /// A list whose first element needs no allocation: for usually none or one.
 ///
-/// With a class as element it takes nine bytes.
+/// It takes nine bytes if the element is a class.
 public enum SmallList<Element> {
   case none
   case one(Element)
@@ -51,7 +51,7 @@ public enum SmallList<Element> {
     return element
   }
 
-  /// Those that are to be kept, in their order.
+  /// The elements to keep, in their order.
   @inlinable
   public func keeping(_ isKept: (Element) -> Bool) -> SmallList {
     var kept = SmallList()

@@ -1,4 +1,4 @@
-/// Where a mistake is written that would otherwise be lost: when there is no handler.
+/// Receives mistakes that would otherwise be lost, because there is no handler.
 package enum StandardError {
   /// Writes a line in one call, so that lines of several threads do not mix.
   package static func write(_ line: String) {

@@ -51,7 +51,7 @@ struct WorkLineState: Sendable {
     hasOwnThreads = idleThreads > 0
   }
 
-  /// - Returns: the thread of its own that is to serve the line now, if one is idle; and whether a pool must be given a
+  /// - Returns: the thread of its own that must serve the line now, if one is idle; and whether a pool must be given a
   ///   block for it.
   mutating func submit(
     _ work: @escaping WorkLine.Work
@@ -91,7 +91,7 @@ struct WorkLineState: Sendable {
     return work
   }
 
-  /// - Returns: nil if the spare thread is to end.
+  /// - Returns: nil if the spare thread must end.
   mutating func beginOnSpareThread() -> WorkLine.Work? {
     let work = isStalled ? takeFirst() : nil
     if work == nil {

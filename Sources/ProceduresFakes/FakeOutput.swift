@@ -3,7 +3,7 @@
   internal import ProcedurePrimitives
   internal import ProceduresProcess
 
-  /// Where a stream of a `FakeProgram` goes.
+  /// The destination of a stream of a `FakeProgram`.
   struct FakeOutput {
     private let configuration: ProcessConfiguration
     private let destination: ProcessOutput

@@ -46,7 +46,7 @@
       /// When it began, by the clock of the queue.
       public let instant: ContinuousClock.Instant
 
-      /// As it was given.
+      /// The text as it was given.
       public var program: String { configuration.program }
       /// Without the program's name.
       public var arguments: [String] { configuration.arguments }

@@ -17,7 +17,7 @@
       /// Nil until it has begun.
       var program: FakeProgram?
       var begin: ContinuousClock.Instant
-      /// Of a stream.
+      /// The end of a stream.
       var input = Data()
       var isTerminating = false
       var isKilled = false

@@ -15,14 +15,14 @@ internal import Procedures
 /// 4. Events run where the queue's procedures run if nothing had to be waited for; else where its clock delivers.
 final class Playback<Event: Sendable>: TimerTarget {
   struct Step: Sendable {
-    /// From the step before on.
+    /// Counted from the step before.
     let wait: Duration
     let event: Event
   }
 
   private enum Phase: Sendable {
     case running
-    /// With a timer, unless nothing is left to be played.
+    /// Uses a timer, unless nothing is left to be played.
     case waiting(SlabKey?)
   }
 

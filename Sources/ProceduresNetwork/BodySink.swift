@@ -3,7 +3,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Where the body of a response goes, piece by piece: for a `NetworkStreamProcedure`.
+/// Receives the body of a response piece by piece, for a `NetworkStreamProcedure`.
 ///
 /// ```swift
 /// nonisolated final class ByteSum: BodySink {

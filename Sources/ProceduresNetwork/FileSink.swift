@@ -27,11 +27,11 @@ final class FileSink: BodySink {
       ?? FileManager.default.temporaryDirectory.appending(path: "\(Self.uniqueName()).download")
     self.destination = destination
     partial = destination.deletingLastPathComponent().appending(
-      // Not with the name of the destination, which may be as long as names can be.
+      // The name of the destination is left out: it may be as long as names can be.
       path: ".download-\(Self.uniqueName()).part")
   }
 
-  /// Not a `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros, and two
+  /// It is no `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros, and two
   /// downloads would share one file. Swift's generator needs no descriptor.
   private static func uniqueName() -> String {
     let numbers = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
@@ -53,7 +53,7 @@ final class FileSink: BodySink {
     return destination
   }
 
-  /// In one step.
+  /// This is one step.
   static func replace(_ destination: URL, with partial: URL) throws {
     let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
       unsafe destination.withUnsafeFileSystemRepresentation { to in

@@ -10,7 +10,7 @@ internal import Foundation
 /// on which it stands, can. So this takes libcurl's handle out of the task, by reflection, and calls the function that
 /// Foundation itself pauses uploads with.
 ///
-/// Where a later Foundation has the handle in another place nothing is held back, and pieces wait in memory.
+/// If a later Foundation has the handle in another place, nothing is held back, and pieces wait in memory.
 /// `SinkLineTests` would say so.
 @safe struct HeldConnection: @unchecked Sendable {
   #if canImport(FoundationNetworking)
@@ -40,7 +40,7 @@ internal import Foundation
       return nil
     }
 
-    /// In a callback of the session. Nothing happens if it is held.
+    /// Called in a callback of the session. Nothing happens if it is held.
     func hold() { _ = unsafe setPauseState(handle, 0, 1) }
 
     /// On the session's own queue. Nothing happens if its task has ended.

@@ -127,7 +127,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     if line.add(size: size, work) { state.withLock({ $0.transfer })?.hold() }
   }
 
-  /// In steps that can be seen: each report takes the procedure's lock.
+  /// The steps are large enough to be seen: each report takes the procedure's lock.
   private func note(_ fraction: Double) {
     let step = Int(fraction * 1_000)
     let isNew = state.withLock { state in

@@ -79,7 +79,7 @@ struct Origin: Hashable {
 }
 
 extension URLRequest {
-  /// In capital letters.
+  /// The method in capital letters.
   var method: String { (httpMethod ?? "GET").uppercased() }
 
   /// Whether a server that gets it twice does no more than if it had got it once, by the meaning of its method.

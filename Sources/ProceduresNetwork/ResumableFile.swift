@@ -31,7 +31,7 @@ final class ResumableFile: BodySink {
   private var handle: FileHandle?
   /// The mark of what is there.
   private var mark: String?
-  /// Where the rest begins that was asked for.
+  /// The position at which the requested rest begins.
   private var start: Int64?
   private var total: Int64?
 
@@ -67,7 +67,7 @@ final class ResumableFile: BodySink {
     guard let range = ContentRange(of: response), range.start == start,
       mark == nil || mark == self.mark
     else {
-      // Not what was asked for. The next attempt begins anew.
+      // This is another part than was requested. The next attempt begins anew.
       self.mark = nil
       throw URLError(.badServerResponse)
     }
@@ -148,7 +148,7 @@ final class ResumableFile: BodySink {
   /// A checksum of all of the request: method, URL and header. A server may choose by each of them what it sends, and
   /// a mark tells versions of one resource apart, not two resources.
   ///
-  /// Not their text, which may be secret.
+  /// Their text is left out: it may be secret.
   static func identity(
     of request: URLRequest, adding sessionHeader: [AnyHashable: Any] = [:]
   ) -> String {
@@ -170,7 +170,7 @@ final class ResumableFile: BodySink {
     func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
     guard (header("Content-Encoding") ?? "identity").lowercased() == "identity" else { return nil }
     if let mark = header("ETag") { return mark.hasPrefix("W/") ? nil : mark }
-    // In the second in which it was changed it may have been changed again.
+    // It may have been changed again in the same second.
     guard let date = header("Last-Modified"), let changed = RetryAfter.secondsSince1970(date),
       let now = header("Date").flatMap(RetryAfter.secondsSince1970), changed < now
     else { return nil }

@@ -18,7 +18,7 @@ enum SessionError {
     ("header without colon", .cannotParseResponse),
     ("invalid content-length", .cannotParseResponse),
     ("nul byte in header", .cannotParseResponse),
-    // Of a header: libcurl says the second of a line of more than 100 KB.
+    // This is about a header: libcurl says the second of a line of more than 100 KB.
     ("too large response headers", .cannotParseResponse),
     ("out of memory", .cannotParseResponse),
     // Foundation takes these for a URL that it does not support.

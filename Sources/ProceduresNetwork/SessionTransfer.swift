@@ -94,7 +94,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   }
 
   func resume() {
-    // By a cancel.
+    // A cancel ended it.
     if state.withLock({ $0.hasEnded }) { return }
     #if canImport(FoundationNetworking)
       let total = patience.total

@@ -60,14 +60,14 @@ struct TransferStateMachine {
       return .stop
     }
     stage = .wanted(response)
-    // Of a part that goes on with another one, what has come is that one, too.
+    // If a part goes on with another one, that one has come, too.
     let range = ContentRange(of: response)
     received = range?.start ?? 0
     expected = range?.total ?? sum(received, response.decodedLength) ?? -1
     return .begin(response)
   }
 
-  /// True if the piece is to be written.
+  /// True if the piece must be written.
   mutating func take(_ data: Data) -> Bool {
     switch stage {
     case .wanted:

@@ -11,7 +11,7 @@
   ///
   /// Not `Foundation.Thread`, which does not report that the system refused a thread.
   package enum BackgroundThread {
-    /// As the main thread has, and as threads have on glibc. Otherwise the code of others that runs here would have
+    /// The size that the main thread has, and threads on glibc. Otherwise the code of others that runs here would have
     /// 512 KB on Darwin and 128 KB on musl. It is memory only as far as it is used.
     private static let stackSize = 8 << 20
 
@@ -32,7 +32,7 @@
       unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
       defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-      // Not a variable: on Linux several modules declare the type, and none its initializer for all.
+      // This is no variable: on Linux several modules declare the type, and none its initializer for all.
       let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
       unsafe pthread_attr_init(attributes)
       unsafe pthread_attr_setstacksize(attributes, stackSize)

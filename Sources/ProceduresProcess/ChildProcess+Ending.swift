@@ -63,7 +63,7 @@
       }
     }
 
-    /// Not called once the child is done.
+    /// It is not called once the child is done.
     func after(_ duration: Duration, _ body: @escaping @Sendable (ChildProcess) -> Void) {
       supervisor.after(duration) {
         if !self.isDone { body(self) }

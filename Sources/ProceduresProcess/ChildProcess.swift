@@ -37,7 +37,7 @@
     private(set) var identifier: pid_t = 0
     private var begin: ContinuousClock.Instant = .now
     private var end: ContinuousClock.Instant?
-    /// Of its output and its error output, where their closures get them.
+    /// The readers of its output and error output, if they have closures.
     private let handlers: (output: OutputHandler?, error: OutputHandler?)
     /// If that is its standard input, and it is ours.
     private var inputStream: ProcessInputStream?
@@ -232,7 +232,7 @@
       (output?.isAtEnd ?? true) && (errorOutput?.isAtEnd ?? true)
     }
 
-    /// A descendant keeps the output open that is to be ended anyway. That need not wait for the whole
+    /// A descendant that will be ended anyway keeps the output open. That need not wait for the whole
     /// grace period: when all that is left of the group was asleep, in two looks, and wrote nothing in
     /// between, none of it is about to write data that it got from the program.
     private func lookWhetherIdle(since pieceCount: Int) {

@@ -14,7 +14,7 @@
   /// another process, so signalling the group is safe. No thread waits for it.
   enum ExitWatcher {
     #if canImport(Darwin)
-      /// Not one of the global queues: their threads, some 64 there, may all be blocked by code that waits for a program.
+      /// It is none of the global queues: their threads, some 64 there, may all be blocked by code that waits for a program.
       /// A serial queue of its own gets a thread nevertheless.
       private static let queue = DispatchQueue(label: "procedures.exits", qos: .userInitiated)
     #endif

@@ -70,7 +70,7 @@
       }
     }
 
-    /// As the function of the system, without SIGPIPE.
+    /// Writes like the function of the system, without SIGPIPE.
     static func write(_ bytes: Data, to descriptor: Int32) -> Int {
       withoutBrokenPipeSignal {
         unsafe bytes.withUnsafeBytes { buffer in

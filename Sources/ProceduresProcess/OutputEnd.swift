@@ -6,7 +6,7 @@
 
 /// The end of a program's output, as text of bounded length: errors stand there.
 package struct OutputEnd: Sendable {
-  /// In bytes.
+  /// The size in bytes.
   package static let length = 1_000
 
   /// Without white space at its end; `…` stands for anything before.
@@ -27,7 +27,7 @@ package struct OutputEnd: Sendable {
     if let newline = kept.firstIndex(of: 0x0a) {
       kept = kept.suffix(from: newline + 1)
     } else {
-      // Not from the middle of a character.
+      // It does not begin in the middle of a character.
       kept = kept.drop { $0 & 0xc0 == 0x80 }
     }
     text = "…" + String(decoding: kept, as: UTF8.self)

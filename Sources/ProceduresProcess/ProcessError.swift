@@ -13,7 +13,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
     public static let notExecutable = Code(description: "notExecutable")
     /// The working directory does not exist, is not a directory, or may not be entered.
     public static let directoryNotFound = Code(description: "directoryNotFound")
-    /// A file that it was to read from, or to write to, could not be opened.
+    /// A file for its input or output could not be opened.
     public static let fileNotOpened = Code(description: "fileNotOpened")
     /// The system refused for another reason, which `description` gives.
     public static let notStarted = Code(description: "notStarted")

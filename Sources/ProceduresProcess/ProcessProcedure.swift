@@ -88,7 +88,7 @@
       nameAfterProgram()
     }
 
-    /// Not after its arguments: names go into logs, and arguments may hold secrets.
+    /// The arguments are left out: names go into logs, and arguments may hold secrets.
     private func nameAfterProgram() { name = configuration.program }
 
     /// The program and how it is run. May be read from any thread; a change counts until the
@@ -199,7 +199,7 @@
 
     /// An override calls `super.procedureDidFinish`.
     open override func procedureDidFinish(withErrors errors: [any Error]) {
-      // Of a program that did not run nobody waits for the input to be taken.
+      // The program did not run, so its input will not be taken.
       if case .stream(let stream) = input ?? configuration.standardInput {
         stream.close(ifUnclaimed: true)
       }

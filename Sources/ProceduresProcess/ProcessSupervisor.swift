@@ -67,7 +67,7 @@
       return isStarted
     }
 
-    /// Posts work to the thread, which does it after earlier work. From any thread.
+    /// Posts work to the thread, which does it after earlier work. Any thread may call it.
     func post(_ body: @escaping Body) {
       let mustWake = mailbox.withLock { mailbox in
         mailbox.bodies.append(body)

@@ -136,7 +136,7 @@ enum TimelinePage {
     const AFTER_START = new Set(["heldEvent", "observer", "mainActor", "delay", "lingering"]);
     const OUTCOMES = ["succeeded", "failed", "cancelled", "running", "waiting"];
     const END = Math.max(data.end, 1);
-    // As text for people: nothing that breaks a line or turns text around, and no longer than some words.
+    // This is text for people: nothing that breaks a line or turns text around, and no longer than some words.
     const shown = s => (s.length > 100 ? s.slice(0, 66) + "…" + s.slice(-33) : s).replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, " ");
     data.names = data.names.map(shown); data.roots = data.roots.map(shown);
 

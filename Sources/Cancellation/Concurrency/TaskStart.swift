@@ -39,7 +39,7 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
   }
 }
 
-/// Where a task can be found by what cancels it. The task begins when it is there, and leaves when it ends.
+/// The place where a cancel finds a task. The task enters it before it begins, and leaves it when it ends.
 class TaskPlace: @unchecked Sendable {
   @safe private struct Gate: Sendable {
     var isOpen = false

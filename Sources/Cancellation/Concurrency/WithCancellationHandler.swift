@@ -69,7 +69,7 @@ public func withBlockingCancellationHandler<Result, Failure: Error>(
     if cancelled { handler() }
     hasEnded.signal()
   }
-  // Not taken back: it has run on this thread, or runs on another one, or has run there.
+  // It could not be removed: it has run on this thread, or runs on another one, or has run there.
   defer { if !registration.remove() { hasEnded.wait() } }
   return try operation()
 }

@@ -24,7 +24,7 @@ final class CancellationExtras: @unchecked Sendable {
   var keepsItself: CancellationState?
   var ownsItselfWhileObserved = false
 
-  /// Where a token without a source is listed since it has had a weak target.
+  /// The place in the list of tokens without a source, since the token has had a weak target.
   enum Listing: Sendable {
     case none
     case underWay

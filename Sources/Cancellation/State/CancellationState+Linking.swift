@@ -20,7 +20,7 @@ extension CancellationState {
 
   enum Following: Sendable {
     case isUnderWay
-    /// It leads back to itself: nothing can ever cancel it, and its caller is to settle it.
+    /// It leads back to itself: nothing can ever cancel it, and its caller settles it.
     case isCircular
   }
 

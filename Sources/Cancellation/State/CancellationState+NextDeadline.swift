@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 struct NextDeadline: Sendable {
   /// On the continuous clock, or a test's.
   let instant: ContinuousClock.Instant
-  /// By the deadline's own clock; not negative.
+  /// Measured by the deadline's own clock; not negative.
   let timeLeft: Duration
 
   fileprivate init(_ deadline: CancellationExtras.Deadline) {

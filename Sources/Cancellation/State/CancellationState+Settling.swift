@@ -95,7 +95,7 @@ extension FollowerWalk {
   /// that, reads cancelled when this returns.
   ///
   /// - Parameter mark: marks one or more, by the walk that it is given.
-  /// - Returns: the rest, which may run user code, and is to be called once.
+  /// - Returns: the rest, which may run user code, and must be called once.
   package static func begin(
     _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void
   ) -> @Sendable () -> Void {
@@ -142,7 +142,7 @@ private struct SettlingWalk: Sendable {
     }
   }
 
-  /// - Returns: false if nothing was to be marked.
+  /// - Returns: false if there was nothing to mark.
   mutating func mark(
     _ make: (_ marking: TreeMarking, _ met: inout [TreeMarking]) -> MarkedForest?
   ) -> Bool {

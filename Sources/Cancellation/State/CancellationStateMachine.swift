@@ -188,7 +188,7 @@ struct CancellationStateMachine: Sendable {
     return entries.popFirst(from: &handlers)
   }
 
-  /// Takes out the dependents that are to be notified of `outcome`.
+  /// Takes out the dependents that must be notified of `outcome`.
   ///
   /// A parent that is not cancelled means nothing to a linked child, which stays, to be adopted.
   mutating func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {

@@ -87,7 +87,7 @@ struct MarkedForest: Sendable {
     return states
   }
 
-  /// In order: followers as they were registered, each after those of its own token; the tokens come last.
+  /// Ordered: followers as they were registered, each after those of its own token; the tokens come last.
   func forEachRemaining(_ body: (Remaining) -> Void) {
     // The last one was visited first.
     for (follower, ownTokens) in followers.reversed() {

@@ -11,7 +11,7 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
 
   private let attachment = Locked(Attachment())
   private let table: TaskTable
-  /// Where it is entered. Written by the table before the task is created, which reads it at its end.
+  /// Its place in the table. Written by the table before the task is created, which reads it at its end.
   @safe @exclusivity(unchecked) var group: TaskTable.Group?
 
   init(in table: TaskTable) {

@@ -95,7 +95,7 @@ public struct CancellationToken: Sendable {
   ///   - queue: where to deliver, or nil for inline.
   ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. Where
   ///     it cancels another source, that one's handlers run inside of it: a list of hundreds of
-  ///     sources, each cancelled by a handler of the one before, is to be linked instead.
+  ///     sources, each cancelled by a handler of the one before, should be linked instead.
   /// - Returns: what `remove()` needs. It may be dropped; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable

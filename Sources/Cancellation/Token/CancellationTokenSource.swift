@@ -72,7 +72,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   deinit { endWithoutCancel() }
 
-  /// Not inlined: a `deinit` counts a reference at each use of an object that it is about to release.
+  /// It is not inlined: a `deinit` counts a reference at each use of an object that it is about to release.
   @inline(never)
   private func endWithoutCancel() {
     if !state.isSettled { state.endWithoutCancel() }

@@ -47,7 +47,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   final override var runsOnMainActor: Bool { isIsolatedToMainActor }
   private final let isIsolatedToMainActor: Bool
 
-  /// Whether the closure is to begin on the main actor, and has not. Guarded by the procedure's lock.
+  /// Whether the closure will begin on the main actor, and has not. Guarded by the procedure's lock.
   private final var isBodyAwaited = false
 
   /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on a queue, and in its

@@ -133,7 +133,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Whether that task is ready to continue, and no thread has come to it.
   var isStepDue: Bool { false }
 
-  /// Whether that is to begin on the main actor, and has not.
+  /// Whether that will begin on the main actor, and has not.
   var awaitsMainActor: Bool { false }
 
   /// Whether its work runs on the main actor.

@@ -80,7 +80,7 @@ enum Wait: Sendable {
     case turn
     /// The task of its body is ready to continue.
     case step
-    /// Its body is to begin on the main actor.
+    /// Its body will begin on the main actor.
     case mainActor
   }
 
@@ -101,7 +101,7 @@ final class SharedHolders: Sendable {
 /// One reading of the waits of many procedures: they share what they wait for, so that thousands that wait for thousands
 /// cost their sum.
 struct WaitReading: Sendable {
-  /// What is to be released after the locks: the procedures that were visited, and holders that were replaced.
+  /// The references to release after the locks: the procedures that were visited, and holders that were replaced.
   fileprivate var seen: [Procedure] = []
   private var replaced: [SharedHolders] = []
   /// The holders of the slots of lists. A list is kept, so that its address remains its own.

@@ -84,7 +84,7 @@ public final class ProcedureQueue: Sendable {
       stopBecauseOfMisuse(
         "A queue with \(threads) threads would run nothing. Give it one at least.")
     }
-    // One thread more, for what else is to be done while these are blocked.
+    // One thread more, for other work while these are blocked.
     let line = WorkLine(threads: threads + 1, quality: qualityOfService)
     self.init(
       name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
@@ -306,7 +306,7 @@ public final class ProcedureQueue: Sendable {
   /// says so.
   public var clock: TimerClock { list.context.clock }
 
-  /// Receives the events of the queue. Not kept alive.
+  /// Receives the events of the queue, which does not keep it alive.
   public weak var delegate: (any ProcedureQueueDelegate)? {
     get { delegateReference.delegate }
     set { delegateReference.set(newValue, of: self) }

@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 class HandOver: Dependency, @unchecked Sendable {
   /// Hands it over. Called in the dependent's turn, once the dependency has finished.
   ///
-  /// - Throws: what the dependent is to be cancelled with, if it cannot go on.
+  /// - Throws: the error with which the dependent is cancelled, if it cannot go on.
   func transfer(to dependent: Procedure) throws {
     stopBecauseOfInconsistency("Internal inconsistency: a hand-over of nothing")
   }

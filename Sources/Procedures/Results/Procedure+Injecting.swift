@@ -16,7 +16,7 @@ extension ProcedureProtocol {
   /// `dependencies`; any other stays there, for conditions, until this procedure has finished.
   ///
   /// - Parameters:
-  ///   - dependency: the procedure that this one is to depend on.
+  ///   - dependency: the procedure that this one will depend on.
   ///   - block: is handed this procedure, the dependency and the dependency's errors. An error that it
   ///     throws cancels this procedure.
   /// - Returns: this procedure.

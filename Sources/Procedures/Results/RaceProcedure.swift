@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
 /// | all end otherwise, some of them with errors | fails with the errors of all, each with the name of its child |
 /// | all are cancelled without errors, or there are none | fails with `ProcedureError.Code.requirementNotSatisfied` |
 ///
-/// As each group it finishes after its last child: one that ignores its cancel delays the race. Give each a time limit
+/// Like each group, it finishes after its last child: one that ignores its cancel delays the race. Give each a time limit
 /// of its own. With `maxConcurrentChildCount` as 1 the next is tried when one has failed.
 nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputProcedure,
   @unchecked Sendable

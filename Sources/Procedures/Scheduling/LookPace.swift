@@ -6,7 +6,7 @@ package final class LookPace: Sendable {
   /// That of queues on Dispatch.
   package static let ofProcess = LookPace()
 
-  /// The size of the graphs that the looks go through that are to come.
+  /// The size of the graphs of the next looks.
   private let size = Locked(0)
 
   package init() {}

@@ -69,7 +69,7 @@ package final class DispatchScheduler: Scheduler {
 
   package var isStalled: Bool { line?.isStalled ?? false }
 
-  /// Not on the workers' own queue: the awaited work may block that.
+  /// It does not use the workers' own queue: the awaited work may block that.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     let timers = DispatchTimers.shared
     _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))

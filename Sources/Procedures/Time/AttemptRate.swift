@@ -49,7 +49,7 @@ enum AttemptPauses: Sendable {
   case intervals(WaitStrategy.Iterator)
   case rate(AttemptRate)
 
-  /// The pause before the next attempt, asked when the one before is about to finish; nil if there is to be none.
+  /// The pause before the next attempt, asked when the one before is about to finish; nil if there is none.
   ///
   /// - Parameter isFirst: whether it stands before the first attempt, which waits for nothing.
   mutating func next(isFirst: Bool, on clock: TimerClock) -> AttemptPause? {

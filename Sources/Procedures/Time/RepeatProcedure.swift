@@ -187,7 +187,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     heard == ObjectIdentifier(child) ? .whole : .part
   }
 
-  /// An attempt is about to finish. Makes the next one, if there is to be one.
+  /// An attempt is about to finish. Makes the next one, if there is one.
   ///
   /// - Parameter errors: those of the attempt that are not dealt with.
   func goOn(after attempt: Attempt, _ errors: [any Error]) {

@@ -23,7 +23,7 @@ final class MonitorFeed: Sendable {
 
   func connect(to monitor: any Monitoring) { state.withLock { $0.monitor = monitor } }
 
-  /// Something has changed. From any thread.
+  /// Something has changed. Any thread may call it.
   func note() { note(after: .zero) }
 
   /// Something is about to change without an event: looks once more, a little later.

@@ -18,7 +18,7 @@ class LatchOperation: Operation, @unchecked Sendable {
 
 /// Stands for a procedure among the dependencies of an operation.
 final class ProcedureLatch: LatchOperation, @unchecked Sendable {
-  /// Not kept: a procedure that has gone without having run is waited for, for ever, as an operation is.
+  /// It is not kept alive: a procedure that has gone without having run is waited for, for ever, as an operation is.
   private(set) weak var procedure: Procedure?
 
   init(_ procedure: Procedure) {

@@ -15,7 +15,7 @@ struct WallDeadlines {
   }
 
   private var entries: [Entry] = []
-  /// Where each is in the heap.
+  /// The place of each in the heap.
   private var places: [UInt64: Int] = [:]
   private var lastSerial: UInt64 = 0
 

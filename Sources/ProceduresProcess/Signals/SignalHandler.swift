@@ -22,7 +22,7 @@
 
     /// Makes what the handler needs. The end to read from; nil if the system has no descriptors to give.
     static func openPipe() -> Int32? {
-      // In the place of a standard stream that is closed, each byte that the program prints would be a signal.
+      // If it took the place of a closed standard stream, each byte that the program prints would be a signal.
       guard let pipe = FileDescriptorPair() else { return nil }
       // A handler must not block.
       FileDescriptorPair.makeNonBlocking(pipe.writing)
@@ -32,7 +32,7 @@
       return pipe.reading
     }
 
-    /// Catches a signal from now on. False if it cannot be caught, or is to have no effect.
+    /// Catches a signal from now on. False if it cannot be caught, or must have no effect.
     static func install(for signal: Int32) -> Bool {
       guard signal > 0, signal < signalCount, let previous = unsafe previousActions,
         unsafe sigaction(signal, nil, previous + Int(signal)) == 0

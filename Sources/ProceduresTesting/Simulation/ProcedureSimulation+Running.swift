@@ -160,7 +160,7 @@ extension ProcedureSimulation {
     }
   }
 
-  /// In the order in which they were met.
+  /// Ordered as they were met.
   private var unfinished: [Procedure] {
     let met = record.withLock { Array($0.unfinished.values) }
     return met.sorted { $0.place < $1.place }.compactMap(\.procedure).filter(\.isEnqueued)

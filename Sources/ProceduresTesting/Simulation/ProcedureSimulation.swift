@@ -166,7 +166,7 @@ public final class ProcedureSimulation: Sendable {
 
   /// Notes the events of a procedure that is on no queue. The simulation finds procedures on its queues by itself.
   public func observe(_ procedure: Procedure) {
-    // Not by recursion: groups may be nested thousands deep.
+    // It does not recurse: groups may be nested thousands deep.
     var unmet = [procedure]
     while let next = unmet.popLast() {
       guard let name = meet(next) else { continue }

@@ -78,7 +78,7 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   func drawNumber() -> UInt64? { state.withLock { $0.generator.next() } }
 
-  /// In nanoseconds since the beginning.
+  /// The nanoseconds since the beginning.
   var elapsed: UInt64 { state.withLock { $0.elapsed } }
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
   var draws: [Int] { state.withLock { $0.draws.made } }
@@ -153,7 +153,7 @@ final class SimulatedWorld: Scheduler, TimerService {
   ///
   /// - Parameters:
   ///   - end: the time beyond which nothing happens.
-  ///   - isOver: whether it may end although something is to be done when it is quiet.
+  ///   - isOver: whether it may end although work is left when it is quiet.
   func next(until end: UInt64, isOver: () -> Bool) -> Event? {
     let isOver = isOver()
     return state.withLock { state -> Event? in

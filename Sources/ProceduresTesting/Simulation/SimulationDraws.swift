@@ -14,7 +14,7 @@ struct SimulationDraws: Sendable {
     case random
     /// - Parameter changes: at which decisions the highest becomes the lowest.
     case priorities(beginsFirst: Bool, changes: [Int])
-    /// As was decided before; after that always the first.
+    /// Decides as before; after that always the first.
     case given([Int])
   }
 

@@ -22,10 +22,10 @@ final class VirtualTimers: TimerService {
 
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
 
-  /// In nanoseconds since it was made.
+  /// The nanoseconds since it was made.
   var elapsed: UInt64 { agenda.withLock { $0.elapsed } }
 
-  /// When something is to be done next, though maybe only in the wheel.
+  /// The time of the next work, perhaps only in the wheel.
   var nextWake: UInt64? { agenda.withLock { $0.wheel.nextWake } }
 
   /// Without timers that only look at something.

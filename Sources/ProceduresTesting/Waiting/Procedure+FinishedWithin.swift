@@ -20,7 +20,7 @@ extension Procedure {
 
   /// The same, blocking the calling thread: for tests that are not `async`.
   ///
-  /// Not to be called from a procedure of the same queue.
+  /// Do not call it from a procedure of the same queue.
   @available(*, noasync, message: "await finished(within:) instead")
   @discardableResult
   public final func blockUntilFinished(within duration: Duration) throws -> ProcedureOutcome {

@@ -189,7 +189,7 @@ struct Buckets: Sendable {
   /// The first that would be taken, if there were threads and slots enough.
   var first: Member? { granted.first ?? evaluable.first ?? firstReady }
 
-  /// Whether a ready member is to be given a free slot before an excluded one.
+  /// Whether a ready member gets a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     let bucket = Bucket.returned(member.membership.urgency.priority)
     if readyBuckets >= bucket.readyBit << 1 { return true }

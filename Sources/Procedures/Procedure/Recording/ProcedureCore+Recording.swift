@@ -100,7 +100,7 @@ extension ProcedureCore {
     if case .mainActor = place { record?.note { $0.observe(.mainActor, at: $1) } }
   }
 
-  /// Its closure is to begin on the main actor.
+  /// Its closure will begin on the main actor.
   func noteBodyAwaited() { record?.note { $0.bodyAwaitedSince = $1 } }
 
   /// The main actor has begun it.
