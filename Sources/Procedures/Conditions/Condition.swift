@@ -64,10 +64,10 @@ extension Condition {
     .asynchronous { try await evaluate(procedure) }
   }
 
-  /// None.
+  /// The default is none.
   public func prerequisites(of procedure: Procedure) -> [Procedure] { [] }
 
-  /// None.
+  /// The default is none.
   public var exclusions: [ExclusionCategory] { [] }
 
   /// A limit of one procedure at a time for each of `exclusions`.

@@ -1,7 +1,7 @@
-// Each makes a procedure that gets the output of this one by injection, and so depends on it. It is
-// to be added to a queue or group, as this one is.
+// Each method makes a procedure into which the output of this one is injected, and which therefore
+// depends on it. Add both to a queue or a group.
 extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
-  /// A procedure that maps each element of the output.
+  /// Makes a procedure that maps each element of the output.
   ///
   /// ```swift
   /// let sizes = files.map { file in try size(of: file) }
@@ -13,21 +13,21 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
     MapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
   }
 
-  /// A procedure that maps each element of the output to several.
+  /// Makes a procedure that maps each element of the output to several.
   public func flatMap<Several: Sequence & SendableMetatype>(
     transform: @escaping @Sendable (Output.Element) throws -> Several
   ) -> FlatMapProcedure<Output.Element, Several.Element> where Several.Element: Sendable {
     FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
   }
 
-  /// A procedure that maps each element of the output to one, or to nil for none.
+  /// Makes a procedure that maps each element of the output to one, or to nil for none.
   public func flatMap<Mapped: Sendable>(
     transform: @escaping @Sendable (Output.Element) throws -> Mapped?
   ) -> FlatMapProcedure<Output.Element, Mapped> {
     FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
   }
 
-  /// A procedure that keeps the elements of the output that `includeElement` includes.
+  /// Makes a procedure that keeps the elements of the output that `includeElement` includes.
   public func filter(
     includeElement: @escaping @Sendable (Output.Element) throws -> Bool
   ) -> FilterProcedure<Output.Element> {
@@ -35,7 +35,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
       .injectResult(from: self, via: { Array($0) })
   }
 
-  /// A procedure that combines all elements of the output, beginning with `initial`.
+  /// Makes a procedure that combines all elements of the output, beginning with `initial`.
   public func reduce<Value: Sendable>(
     _ initial: Value,
     nextPartialResult:
@@ -47,7 +47,8 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
 }
 
 extension Procedure {
-  /// Makes a closure that looks for a cancel before each call of `body`, and throws `CancellationError` then.
+  /// Makes a closure that calls `body`, or throws `CancellationError` if this procedure was
+  /// cancelled.
   func unlessCancelled<Element, Result>(
     _ body: @escaping (Element) throws -> Result
   ) -> (Element) throws -> Result {
