@@ -103,7 +103,6 @@ private final class EventFeed: Sendable {
   deinit { continuation.finish() }
 }
 
-/// Counts the events that were sent and not yet read.
 private final class UnreadEvents: Sendable {
   private let count = Locked(0)
 

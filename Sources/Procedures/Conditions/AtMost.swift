@@ -1,7 +1,7 @@
 /// A condition that limits how many procedures of one category run at the same time.
 ///
 /// ```swift
-/// // Six transfers at once for each host, on whatever queues they are.
+/// // Six transfers at once for each host, on any queues.
 /// download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
 /// render.add(condition: AtMost(2, of: "GPU"))
 /// // Of eight processors this one takes four, when so many are free.

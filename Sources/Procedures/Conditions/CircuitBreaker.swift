@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// A condition that stops procedures from starting for a while after several failures in a row, as
-/// when a service is down.
+/// Keeps procedures from starting for a while after several failures in a row, as when a service is
+/// down.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(named: "search", after: 5, pause: .seconds(30))
@@ -31,8 +31,7 @@ internal import ProcedurePrimitives
 /// The pause is measured by the clock of the procedure's queue, which is virtual in a simulation.
 ///
 /// ## Thread safety
-/// Any number of procedures on any queues may share it. If several ask at the same moment, one of
-/// them is the trial.
+/// Any number of procedures on any queues may share it; one at a time is the trial.
 ///
 /// ## Cost
 /// It needs no timer and no task: the first procedure that asks after the pause ends it.
@@ -117,7 +116,7 @@ public final class CircuitBreaker: SynchronousCondition {
   }
 }
 
-/// The state of a circuit breaker, with the admitted procedures that have not ended.
+/// The state machine of a circuit breaker, guarded by its lock.
 private struct Circuit: Sendable {
   enum State: Sendable {
     case closed(failures: Int)
@@ -128,7 +127,7 @@ private struct Circuit: Sendable {
 
   enum Decision: Sendable {
     case mayStart
-    /// The value is the time until a trial may start; nil while a trial is under way.
+    /// The time until a trial may start; nil while a trial runs.
     case isOpen(Duration?)
   }
 
@@ -198,7 +197,6 @@ private struct Circuit: Sendable {
   }
 }
 
-/// Observes one admitted procedure.
 private final class Admission: ProcedureObserver, @unchecked Sendable {
   private let breaker: CircuitBreaker
   private let clock: TimerClock

@@ -28,7 +28,7 @@ public protocol Condition: Sendable {
   /// Returns whether `procedure` may run. A thrown error means `.failed` with that error.
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult
 
-  /// Begins the evaluation, for conditions that may know the answer at once. By default it awaits
+  /// Begins the evaluation, for conditions that may know the answer at once. The default awaits
   /// `evaluate`.
   func begin(_ procedure: Procedure) -> ConditionEvaluation
 
@@ -40,18 +40,18 @@ public protocol Condition: Sendable {
   /// it is. They do not count as its dependencies: this condition judges how they ended.
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
-  /// The categories that a procedure with this condition acquires. By default there are none.
+  /// The categories that a procedure with this condition acquires. The default is none.
   ///
   /// It is read once, by the thread that adds the condition.
   var exclusions: [ExclusionCategory] { get }
 
-  /// The categories, with the number of procedures that may hold each at once. By default it is one
+  /// The categories, with the number of procedures that may hold each at once. The default is one
   /// for each of `exclusions`.
   ///
   /// It is read once, by the thread that adds the condition.
   var exclusionLimits: [ExclusionLimit] { get }
 
-  /// The name in errors and snapshots. By default the name of its type.
+  /// The name in errors and snapshots. The default is the name of its type.
   ///
   /// The thread that adds the condition reads it. A condition that contains this one reads it
   /// whenever its own name needs it.

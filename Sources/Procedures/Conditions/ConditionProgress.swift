@@ -28,8 +28,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// The number of conditions whose prerequisites were already asked for.
   private var prepared = 0
   private var lastSerial: UInt64 = 0
-  /// The serial number of the evaluation whose answer is awaited; nil if none is. Other answers are
-  /// ignored.
+  /// The evaluation whose answer is awaited, if any. Other answers are ignored.
   private(set) var awaitedSerial: UInt64?
   private var task: Task<Void, Never>?
   var awaitedTask: BodyTask? { task.map { BodyTask($0) } }

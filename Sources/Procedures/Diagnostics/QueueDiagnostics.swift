@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Reports on the procedures of a queue: holds the handler and the delays, schedules the looks for
-/// waits that last, and starts the search for waits that never end.
+/// The handler and the delays of a queue's reports, the looks for waits that last, and the search
+/// for waits that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   struct Settings: Sendable {
     var queueName = "ProcedureQueue"
@@ -17,17 +17,16 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   struct DiagnosticsState: Sendable {
     var settings = Settings()
-    /// Whether a look is scheduled. Its timer is stored slightly later.
+    /// Whether a look is scheduled; its timer is stored slightly later.
     var isArmed = false
     var lookTimer: SlabKey?
-    /// Keys of the reports that the handler receives only once: one for each class that does not
-    /// call `finish()`, one for missing worker threads.
+    /// Keys of the reports that the handler receives only once: for each class that does not call
+    /// `finish()`, and for missing threads.
     var reportedOnce = Set<String>()
   }
 
   let state = Locked(DiagnosticsState())
   let watch: WaitWatch
-  /// The queue's clock.
   let clock: TimerClock
 
   init(scheduler: any Scheduler, clock: TimerClock) {
@@ -39,8 +38,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   var settings: Settings { state.withLock { $0.settings } }
 
-  /// Changes the settings. The old values are released after the lock, since they hold the user's
-  /// closures.
+  /// The old values are released after the lock, since they hold the user's closures.
   func change(_ body: (inout Settings) -> Void) {
     let replaced = state.withLock { state in
       let replaced = state.settings
@@ -80,7 +78,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   /// Keys of the reports that were written to standard error; no queue of the process repeats them.
   private static let toldCauses = Locked(Set<String>())
-  /// The number of different reports after which no further ones are written.
+  /// After so many reports no further ones are written.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {
@@ -128,8 +126,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case .finish:
       guard isHopeless || !procedure.showsWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
-      // Report this once for each class, to the handler of each queue or on standard error: an
-      // instance that is still at work looks like an instance that forgot to finish.
+      // Report this once for each class: an instance that is still at work looks like an instance
+      // that forgot to finish.
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
       if settings.handler == nil {
         if Self.isNew(type) { diagnostic.writeToStandardError() }

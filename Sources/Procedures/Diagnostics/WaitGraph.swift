@@ -1,21 +1,20 @@
 /// A graph of the waits of a queue's procedures, and of procedures on other queues for which they
-/// wait. It is built only from their `Wait`s.
+/// wait.
 ///
 /// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
 /// the holders of slots, or of places in a category, some suffice. The remaining procedures wait
 /// forever, and among them are cycles.
 struct WaitGraph {
-  /// A waiter, the procedures for which it waits, and how many of them must end.
+  /// `count` of `others` must end before `waiter` can.
   private struct Edge {
     let waiter: Int
     let others: [Int]
     let count: Int
   }
 
-  /// One reading of a wait, which can be compared with another.
+  /// The comparable parts of a wait.
   private struct Reading: Equatable {
     let number: UInt64
-    /// The kind of the wait. Each part lists procedures, and how many of them must end.
     let kind: UInt8
     var parts: [Part] = []
 
@@ -30,10 +29,9 @@ struct WaitGraph {
   private var waits: [Wait] = []
   private var numbers: [UInt64] = []
   private var edges: [Edge] = []
-  /// For each procedure, the range of its edges in `edges`. All of them must be satisfied.
+  /// The range in `edges` of each procedure. All of its edges must be satisfied.
   private var edgesOfEach: [Range<Int>] = []
 
-  /// Whether one of the procedures is on no queue.
   private(set) var lacksSome = false
 
   /// The cost of building the graph: the number of procedures and of the references in their waits.
@@ -89,7 +87,7 @@ struct WaitGraph {
     return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
   }
 
-  /// Returns the proved cycles, and whether there are others, which a later look may prove.
+  /// Returns the proved cycles, and whether a later look may prove others.
   ///
   /// A cycle is proved if every wait that keeps its members from ending is unchanged between two
   /// passes, the second of which begins after the first has read all waits: then all of them
@@ -117,8 +115,8 @@ struct WaitGraph {
     return (cycles, proved.count < suspects.count)
   }
 
-  /// The procedures that keep a stuck one from ending. If all others of its edge must end, one
-  /// stuck procedure is enough; if only some must, all stuck ones are returned.
+  /// The procedures that keep a stuck one from ending: one of an edge that needs all of its others,
+  /// or all stuck ones of an edge that needs only some.
   private func keepers(of index: Int, _ canEnd: [Bool], _ left: [Int]) -> [Int] {
     guard let edge = edgesOfEach[index].first(where: { left[$0] > 0 }) else { return [] }
     let (others, count) = (edges[edge].others, edges[edge].count)
@@ -126,7 +124,7 @@ struct WaitGraph {
     return count == others.count ? Array(stuck.prefix(1)) : stuck
   }
 
-  /// The members of `circle`, and all procedures for which they wait, directly or not.
+  /// The members of `circle`, and everything for which they wait, directly or not.
   private func reached(from circle: [Int], _ keepers: [[Int]]) -> Set<Int> {
     var reached = Set(circle)
     var unvisited = circle
@@ -138,7 +136,7 @@ struct WaitGraph {
     return reached
   }
 
-  /// Reads the waits of the procedures that cannot end once more. True where the wait is unchanged.
+  /// Reads the waits of stuck procedures once more. True where a wait is unchanged.
   private func lasting(among canEnd: [Bool]) -> [Bool] {
     procedures.indices.map { index in
       guard !canEnd[index] else { return false }
@@ -175,8 +173,7 @@ struct WaitGraph {
     return circles
   }
 
-  /// Rotates the cycle so that it begins with the lowest index, which is the oldest member if all
-  /// are on one queue.
+  /// Rotates the cycle so that its lowest index, the oldest member on one queue, comes first.
   private func inOrder(_ path: [Int]) -> [Int] {
     let start = path.indices.min { path[$0] < path[$1] } ?? 0
     return Array(path[start...] + path[..<start])
@@ -211,10 +208,9 @@ struct WaitGraph {
 /// Procedures each of which waits for the next one; the last waits for the first.
 struct WaitCycle: Sendable {
   let members: [Procedure]
-  /// The wait of each member, at the same index.
   let waits: [Wait]
 
-  /// For each member, a sentence that says how it waits for the next one.
+  /// How each member waits for the next one.
   private var sentences: [String] {
     members.indices.map { index in
       let next = members[(index + 1) % members.count]
@@ -234,8 +230,8 @@ struct WaitCycle: Sendable {
     if calls.isEmpty {
       supervisor.report(report)
     } else {
-      // The call will return early, and its caller may not read the errors of its procedure: report
-      // on standard error if there is no handler.
+      // The call returns early, and its caller may not read any errors, so write to standard error
+      // if there is no handler.
       report.reportAloud(to: supervisor)
     }
     Procedure.cancel(members, errors: [error], reason: .failure(error))

@@ -3,10 +3,10 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The fraction of the work that is done, from 0 to 1.
   ///
-  /// It is 1 once the procedure has finished, even with errors. Before, it is the last fraction
-  /// given to `report(fractionCompleted:)`; for a group that reports nothing, the mean of its
-  /// children's fractions, weighted by their `progressWeight`; for a retry, the fraction of its
-  /// current attempt. Reading a group's fraction reads those of all its descendants.
+  /// It is 1 once the procedure has finished, even with errors. Before, it is the last reported
+  /// fraction; for a group that reports nothing, the mean of its children's fractions by
+  /// `progressWeight`; for a retry, the fraction of its current attempt. Reading a group's fraction
+  /// visits all of its descendants.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
     var sum = 0.0
@@ -82,9 +82,8 @@ extension Procedure {
   ///
   /// A slow reader gets the latest fraction, not all. The sequence ends with 1 when the procedure
   /// has finished; it also ends when the procedure is deallocated, and when the reading task is
-  /// cancelled. While a group is watched, a change of a fraction below it costs time in proportion
-  /// to its depth there, and added children start after the group's observers have been called for
-  /// them.
+  /// cancelled. While a group is watched, each change below it costs time in proportion to its
+  /// depth, and added children start after the group's observers have been called for them.
   public final var progressUpdates: ProgressUpdates {
     let (node, isNew) = node()
     // From now on the procedure and its descendants report to nodes.
@@ -92,7 +91,7 @@ extension Procedure {
     return node.watch(for: self)
   }
 
-  /// A signal for each change, and a function that returns the latest fraction.
+  /// Signals for changes, and the latest fraction.
   ///
   /// Unlike `progressUpdates`, it signals even if the fraction has returned to its previous value.
   package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
@@ -119,8 +118,7 @@ extension Procedure {
     var unvisited = new
     while let (procedure, node) = unvisited.popLast() {
       if let group = procedure as? GroupProcedure {
-        // Add the observer before reading the children: none is missed, and a second visit of the
-        // same child changes nothing.
+        // Add the observer first: no child is missed, and joining twice has no effect.
         group.addDidAddProcedureBlockObserver { [weak node] group, added in
           guard let node, added.isChild(of: group) else { return }
           watch(added.join(node, of: group))
@@ -132,8 +130,7 @@ extension Procedure {
     }
   }
 
-  /// Joins the parent's node. Returns the procedure with its node if that is new and must be
-  /// watched.
+  /// Joins the parent's node. Returns the procedure if its node is new, and must be watched.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
     let source = group.progressSource
     guard source == nil || source === self else { return [] }
@@ -151,7 +148,7 @@ extension Procedure {
 final class OwnProgress: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var fraction: Double?
   @safe @exclusivity(unchecked) var weight: Double?
-  /// Not nil once a reader has watched the procedure or a group around it.
+  /// Set once a reader watches this procedure or a group around it.
   @safe @exclusivity(unchecked) var node: ProgressNode?
 
   override var remainder: Attachment? { self }

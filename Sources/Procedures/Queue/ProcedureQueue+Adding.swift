@@ -29,8 +29,8 @@ extension ProcedureQueue {
     list.admit([Procedure](listing: procedures))
   }
 
-  /// Adds a procedure that is cancelled when `token` is, as with `cancel(when:)`. Once it has
-  /// finished, the token no longer refers to it.
+  /// Adds a procedure that is cancelled when `token` is, as with `cancel(when:)`. It leaves the
+  /// token when it has finished.
   ///
   /// - Returns: whether it was accepted; see `add(_:)`.
   @discardableResult
@@ -81,8 +81,7 @@ extension ProcedureQueue {
   /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
   ///
   /// Even then it waits for the finish: nothing of the procedure runs after the call has returned.
-  /// In a task that is already cancelled, the procedure is cancelled before it is added, and does
-  /// not execute.
+  /// If the task is already cancelled, the procedure does not execute.
   public func run(_ procedure: Procedure) async -> ProcedureOutcome {
     await run(procedure, in: "run(_:)")
   }
@@ -90,10 +89,9 @@ extension ProcedureQueue {
   private func run(_ procedure: Procedure, in name: String) async -> ProcedureOutcome {
     let body = BodyTask.current
     return await withTaskCancellationHandler {
-      // 1. Add the procedure only here: a task that was already cancelled has cancelled it before
-      // any worker can take it.
+      // 1. Add the procedure only here: if this task was cancelled before, the procedure is, too.
       list.admit(procedure)
-      // 2. Wait in another task, since the wait must outlast the cancel of this one.
+      // 2. Wait in another task, which this one's cancel does not end.
       return await Task { await procedure.outcome(waitingIn: name, as: body) }.value
     } onCancel: {
       procedure.cancel(because: .taskCancelled)
@@ -107,7 +105,7 @@ extension ProcedureQueue {
   /// ```
   ///
   /// Even then it waits for the finish: nothing of the procedure runs after the call has returned.
-  /// In a task that is already cancelled, the procedure does not execute.
+  /// If the task is already cancelled, the procedure does not execute.
   ///
   /// - Throws: the same errors as `value`.
   public func value<Output: Sendable>(

@@ -34,7 +34,7 @@ extension ProcedureQueue {
 }
 
 extension ProcedureList {
-  /// The members that have a slot, which have started or are about to.
+  /// The members with a slot, which have started or are about to.
   fileprivate var startedProcedures: [Procedure] {
     locked { storage in
       var procedures: [Procedure] = []

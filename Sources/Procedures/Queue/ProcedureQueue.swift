@@ -108,7 +108,7 @@ public final class ProcedureQueue: Sendable {
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
-  /// Turns off the search for procedures that wait for each other, to measure its cost.
+  /// Turns off the search for wait cycles, to measure its cost.
   package func disableWaitWatch() {
     diagnostics.stuckNote.disable()
   }
@@ -122,7 +122,6 @@ public final class ProcedureQueue: Sendable {
     delegateReference.add(recorder)
   }
 
-  /// Removes a recorder.
   package func removeRecorder(_ key: Int) {
     delegateReference.removeRecorder(key)
   }
@@ -132,8 +131,8 @@ public final class ProcedureQueue: Sendable {
     diagnostics.change { $0.refusalRecorder = recorder }
   }
 
-  /// Sets a test double for an external resource. Procedures of this queue, and of groups on it,
-  /// that execute from now on use it. It replaces a test double of the same type.
+  /// Sets a test double for an external resource. Procedures of this queue that execute from now on
+  /// use it, in groups too. It replaces a double of the same type.
   package func use(_ standIn: some StandIn) {
     diagnostics.change { settings in
       settings.standIns.removeAll { type(of: $0) == type(of: standIn) }
@@ -218,17 +217,19 @@ public final class ProcedureQueue: Sendable {
   /// await queue.drain(grace: .seconds(20))   // as when the system asks the program to end
   /// ```
   ///
-  /// The time is measured by the queue's clock; zero or less cancels at once. All unfinished
-  /// procedures are marked before any cancel is delivered, with the reason `.deadlineExceeded` and
-  /// no errors. Children that running groups receive later are cancelled as well. A suspended queue
-  /// is not resumed: its waiting procedures are cancelled in the end.
+  /// The time is by the queue's clock; zero or less cancels at once. All unfinished procedures are
+  /// marked before any cancel is delivered, with the reason `.deadlineExceeded` and no errors.
+  /// Later children of running groups are cancelled as well. A suspended queue is not resumed: its
+  /// waiting procedures are cancelled in the end.
   ///
   /// Cancelling the waiting task ends the grace period and the wait: unfinished procedures are
-  /// cancelled before the call returns. So you can limit how long a procedure that ignores its
-  /// cancel delays the program:
+  /// cancelled before the call returns. So a procedure that ignores its cancel delays the program
+  /// no longer than you allow:
   ///
   /// ```swift
-  /// try await withTask(cancelledBy: .timeout(.seconds(25))) { await queue.drain(grace: .seconds(20)) }
+  /// try await withTask(cancelledBy: .timeout(.seconds(25))) {
+  ///   await queue.drain(grace: .seconds(20))
+  /// }
   /// ```
   ///
   /// - Returns: false if the waiting task was cancelled before all had finished.
@@ -242,8 +243,8 @@ public final class ProcedureQueue: Sendable {
     defer { registration.unregister() }
     end.cancel(after: grace, clock: list.context.clock)
     return await withTaskCancellationHandler {
-      // The wait names no waiting body: if a procedure of the queue calls this, the cancel after
-      // the grace period ends that procedure like the others.
+      // The wait is recorded for no body: a procedure of the queue that calls this is cancelled
+      // after the grace period like the others.
       await list.waitUntilEmpty(as: nil)
     } onCancel: {
       end.cancel(.taskCancelled)
@@ -275,8 +276,8 @@ public final class ProcedureQueue: Sendable {
 
   /// Returns the waits of all unfinished procedures of this queue: for a dependency, a condition, a
   /// category, a slot, an event that is held back, or an observer that is called elsewhere. Its
-  /// first line says if spare threads run the queue because all threads of Dispatch's pool are
-  /// blocked.
+  /// first line says if all threads of Dispatch's pool are blocked, so that spare ones run the
+  /// queue.
   ///
   /// It reads one procedure after another, and stops none. O(procedures + their waits).
   public func snapshot() -> ProcedureQueueSnapshot {
@@ -293,10 +294,9 @@ public final class ProcedureQueue: Sendable {
   /// procedure is cancelled with `ProcedureError.Code.dependencyCycle`, and the call returns. The
   /// report, to `diagnosticsHandler` or on standard error, names the procedure and the call.
   ///
-  /// Do not call it on the main thread if something on the queue needs the main actor: a
-  /// `MainActorProcedure`, a closure that is written on the main actor, as at the top level of
-  /// `main.swift`, or an observer that is called there. Both would wait forever, which is reported
-  /// after a second.
+  /// Do not call it on the main thread if the queue needs the main actor: for a
+  /// `MainActorProcedure`, for a closure that is written on it, as at the top level of
+  /// `main.swift`, or for an observer. Both would wait forever, which is reported after a second.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()
@@ -304,9 +304,9 @@ public final class ProcedureQueue: Sendable {
 
   /// Waits until there is a moment without unfinished procedures, or the waiting task is cancelled.
   ///
-  /// In a cancelled task it does not wait: read `count` to see whether procedures are left. The
-  /// body of a procedure of this queue would wait for itself: within some seconds that procedure is
-  /// cancelled with `ProcedureError.Code.dependencyCycle`.
+  /// A cancelled task does not wait: read `count` to see whether procedures are left. The body of a
+  /// procedure of this queue would wait for itself: within some seconds that procedure is cancelled
+  /// with `ProcedureError.Code.dependencyCycle`.
   public func waitUntilAllFinished() async {
     _ = await list.waitUntilEmpty()
   }
@@ -336,9 +336,8 @@ public final class ProcedureQueue: Sendable {
   /// for never.
   ///
   /// `diagnosticsHandler` receives one report for each such procedure, in groups too, by the
-  /// queue's clock and at most half the period late. The report has the time for which the
-  /// procedure has lingered at least. Nothing is killed. If you set it late, it also applies to
-  /// procedures cancelled before, whose time counts from now on.
+  /// queue's clock and at most half the period late, with the least time that it has lingered.
+  /// Nothing is killed. A new period also applies to procedures cancelled before, from now on.
   public var cancellationGracePeriod: Duration? {
     get { diagnostics.settings.gracePeriod }
     set { diagnostics.change(lookingFrom: list) { $0.gracePeriod = newValue } }
@@ -354,8 +353,7 @@ public final class ProcedureQueue: Sendable {
   ///
   /// Each such wait is reported once, by the queue's clock, after the delay and at most half of it
   /// late. A look visits the first five hundred procedures of each kind, such as running ones and
-  /// waiting ones. A new delay or handler also applies to present waits, whose time counts from now
-  /// on.
+  /// waiting ones. A new delay or handler also applies to present waits, from now on.
   public var waitReportDelay: Duration? {
     get { diagnostics.settings.waitReportDelay }
     set { diagnostics.change(lookingFrom: list) { $0.waitReportDelay = newValue } }

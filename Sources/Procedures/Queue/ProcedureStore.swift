@@ -5,13 +5,16 @@ internal import ProcedurePrimitives
 ///
 /// ```swift
 /// let previews = ProcedureStore<Document.ID>(on: queue)
-/// previews.add(Preview(document), for: document.id, policy: .cancelPrevious)   // the latest wins
+/// // The latest wins.
+/// previews.add(Preview(document), for: document.id, policy: .cancelPrevious)
 ///
 /// let saves = ProcedureStore<Document.ID>(on: queue)
-/// saves.add(Save(document), for: document.id, policy: .inOrder)                // one after another
+/// // One after another.
+/// saves.add(Save(document), for: document.id, policy: .inOrder)
 ///
 /// let images = ProcedureStore<URL>(on: queue)
-/// let image = try await images.value(for: url) { LoadImage(url) }               // one for all who ask meanwhile
+/// // One load for all concurrent callers.
+/// let image = try await images.value(for: url) { LoadImage(url) }
 /// ```
 ///
 /// It is for procedures what `TaskStore` is for tasks. A procedure waits until all earlier
@@ -115,7 +118,8 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   ///
   /// ```swift
   /// let images = ProcedureStore<URL>(on: queue)
-  /// let load = images.join(url, until: cell.token) { LoadImage(url) }   // one LoadImage for all cells of that URL
+  /// // One load for all cells of that URL.
+  /// let load = images.join(url, until: cell.token) { LoadImage(url) }
   /// ```
   ///
   /// The caller wants the procedure until `token` is cancelled. When the tokens of all callers are
@@ -127,11 +131,10 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   /// resize.injectResult(from: images.join(url, until: resize.cancellationToken) { LoadImage(url) })
   /// ```
   ///
-  /// You join the procedure that was added last under `key`, if `join` or `value(for:_:)` added it,
-  /// it is a `Shared`, and it was neither cancelled nor has finished. Otherwise the store adds the
-  /// procedure that `make` returns, after all unfinished ones of `key`: it starts once an earlier,
-  /// cancelled load has finished. All callers that joined have the output or the errors of the same
-  /// procedure; the store keeps neither.
+  /// You join the last procedure of `key`, if `join` or `value(for:_:)` added it, it is a `Shared`,
+  /// and it was neither cancelled nor has finished. Otherwise the store adds the procedure that
+  /// `make` returns, after all unfinished ones of `key`, so it starts once a cancelled load has
+  /// finished. All callers share its output or its errors; the store keeps neither.
   ///
   /// If `token` was cancelled before and no other caller wants the procedure, it is cancelled, and
   /// finishes without executing.
@@ -185,12 +188,13 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   ///
   /// ```swift
   /// let images = ProcedureStore<URL>(on: queue)
-  /// let image = try await images.value(for: url) { LoadImage(url) }   // one download for all who ask now
+  /// // One load for all concurrent callers.
+  /// let image = try await images.value(for: url) { LoadImage(url) }
   /// ```
   ///
-  /// The task joins as with `join(_:until:_:)`, until it is cancelled. That ends the wait; if no
-  /// other caller wants the procedure, it is cancelled before `Task.cancel()` returns. In a task
-  /// that is already cancelled `make` is not called.
+  /// The task joins as with `join(_:until:_:)`, until it is cancelled. That ends the wait, and
+  /// cancels the procedure before `Task.cancel()` returns if no other caller wants it. If the task
+  /// is already cancelled, `make` is not called.
   ///
   /// - Parameters:
   ///   - key: the key of the procedure.
@@ -202,7 +206,7 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   ) async throws -> Shared.Output {
     try Task.checkCancellation()
     let interest = CancellationTokenSource()
-    // The caller leaves after a success and after an error.
+    // Leave after a success and after an error.
     defer { interest.cancel() }
     return try await withTaskCancellationHandler {
       let shared = try join(key, until: interest.token, make)
@@ -249,7 +253,6 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
 }
 
 extension ProcedureLine.Member {
-  /// Whether a caller may still join it.
   fileprivate func isJoinable<Shared: Procedure>(as type: Shared.Type) -> Bool {
     audience != nil && !procedure.isCancelled && !procedure.isFinished && procedure is Shared
   }

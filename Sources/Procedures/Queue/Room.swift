@@ -57,8 +57,8 @@ final class Room: Sendable {
 
   /// Takes a place, or appends a waiter.
   ///
-  /// - Returns: nil if it took a place; otherwise the semaphore that is signalled when the thread
-  ///   is handed one, and the waiter's position.
+  /// - Returns: nil if it took a place; otherwise the semaphore that is signalled when the waiter
+  ///   is handed one, and its position.
   func takeOrStandInLine() -> (DispatchSemaphore, FinishWaiter.Place)? {
     state.withLock { state in
       if state.take() { return nil }

@@ -56,8 +56,8 @@ final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @un
   override func wasRevoked() { body = nil }
 }
 
-/// Makes the stored output the input, for two procedures with the same type of value that both keep
-/// it behind their locks.
+/// Makes the stored output the input, for two procedures that both keep a value of the same type
+/// behind their locks.
 private final class OutputHandOver: HandOver, @unchecked Sendable {
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
     if !handOverAtOnce(to: dependent, on: worker) { super.letGo(dependent, on: worker) }
@@ -96,8 +96,8 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
 }
 
 extension Procedure {
-  /// Adds a dependency on `source` that makes its stored output the input of this procedure. False,
-  /// without a dependency, unless both classes keep these values behind their locks.
+  /// Adds a dependency that makes the stored output of `source` the input of this procedure; false
+  /// if one of the classes stores its value elsewhere.
   @usableFromInline
   final func takesOutput(of source: Procedure) -> Bool {
     guard keepsInput, source.keepsOutput else { return false }
@@ -120,8 +120,8 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// - Returns: nil if a turn or an earlier hand-over prevents it; otherwise references that the
-  ///   caller releases without the lock, like the old value in `input`.
+  /// - Returns: nil if a turn or an earlier hand-over prevents it; otherwise references that, like
+  ///   the old `input`, are released without the lock.
   @inline(never)
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver

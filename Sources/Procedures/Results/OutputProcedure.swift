@@ -41,8 +41,8 @@ extension OutputProcedure {
 
   /// Ends the procedure with its output, or with the error that kept it from making one.
   ///
-  /// As with `finish(withErrors:)`, only the first finish has an effect, and only that one sets the
-  /// output. On a group it is refused: set `output` there.
+  /// Like `finish(withErrors:)` it has an effect, and sets the output, only as the first finish. A
+  /// group refuses it: set `output` there.
   ///
   /// - Returns: true if this was the first finish.
   @inlinable
@@ -92,7 +92,6 @@ extension OutputProcedure {
     }
   }
 
-  /// Returns the output of a procedure that has succeeded.
   func requireOutput() throws -> Output {
     guard let result else { throw ProcedureError(.requirementNotSatisfied, of: name) }
     return try result.get()

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Runs several procedures with the same type of output at once. The first success is its output,
-/// and cancels the others.
+/// Runs procedures with the same type of output at once: the first success is its output, and
+/// cancels the others.
 ///
 /// ```swift
 /// let mirrors = ["north", "south", "west"].map { Fetch(path, from: $0) }
@@ -69,7 +69,7 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
       if let childList { Self.cancel(childList, errors: [], reason: .requested) }
       return []
     }
-    // 3. A child's errors say more than the error of the race, and a cancelled race needs no error.
+    // 3. A child's errors replace the error of the race, and a cancelled race needs none.
     if !errors.isEmpty || isCancelled { setOwnErrors([]) }
     return errors
   }

@@ -3,7 +3,6 @@ internal import ProcedurePrimitives
 /// The time between two looks, shared by all queues of a process: looks take no more than some one
 /// percent of the time, for any number of queues.
 package final class LookPace: Sendable {
-  /// The pace of queues on Dispatch.
   package static let ofProcess = LookPace()
 
   /// The total size of the graphs of all scheduled looks.
@@ -19,6 +18,5 @@ package final class LookPace: Sendable {
 
   func change(from count: Int, to other: Int) { size.withLock { $0 += other - count } }
 
-  /// The time until the next look.
   var rest: Duration { .milliseconds(10) + .microseconds(10) * size.withLock { $0 } }
 }

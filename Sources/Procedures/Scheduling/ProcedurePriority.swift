@@ -48,7 +48,7 @@ struct Urgency: Sendable {
     @inline(__always) get { bits & 7 == ProcedurePriority.normal.rawValue }
   }
 
-  /// `.unspecified` for the queue's quality.
+  /// `.unspecified` means the queue's quality.
   var quality: DispatchQoS.QoSClass {
     get { Self.qualities[Int(bits >> 3)] }
     set {
@@ -57,7 +57,7 @@ struct Urgency: Sendable {
     }
   }
 
-  /// Nil for the queue's quality.
+  /// Nil means the queue's quality.
   var ownQuality: DispatchQoS.QoSClass? {
     @inline(__always) get { bits >> 3 == 0 ? nil : quality }
   }

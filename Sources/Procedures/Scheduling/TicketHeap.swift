@@ -1,4 +1,4 @@
-/// An element of a `TicketHeap`, with a ticket and its index in the heap.
+/// An element of a `TicketHeap`.
 protocol Ticketed {
   /// Elements with smaller tickets come first.
   var ticket: UInt64 { get }
@@ -29,7 +29,7 @@ struct TicketHeap<Element: Ticketed> {
     settle(at: place)
   }
 
-  /// Moves an element whose ticket has changed.
+  /// Restores the order after a change of the element's ticket.
   mutating func update(_ element: Element) {
     settle(at: element.heapPlace)
   }

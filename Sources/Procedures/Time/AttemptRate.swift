@@ -16,18 +16,16 @@ public enum LatePolicy: Sendable {
   case catchUp
 }
 
-/// The starts of attempts at a fixed rate.
 struct AttemptRate: Sendable {
   let period: Duration
   let policy: LatePolicy
-  /// The time at which the latest attempt was due; nil before the first.
+  /// Nil before the first attempt.
   private var due: ContinuousClock.Instant?
 
   init(period: Duration, policy: LatePolicy) {
     (self.period, self.policy) = (period, policy)
   }
 
-  /// Returns the time at which the next attempt is due.
   mutating func next(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     guard let last = due else {
       due = now
@@ -35,7 +33,7 @@ struct AttemptRate: Sendable {
     }
     var next = last.saturatingAdvanced(by: period)
     if case .skip = policy, next < now {
-      // Find the first start that is not missed. A start that is due right now is not missed.
+      // Find the first start that is not missed; one that is due right now is not.
       let late = next.duration(to: now).attoseconds
       let missed = (late + period.attoseconds - 1) / period.attoseconds
       next = next.advanced(by: Duration(attoseconds: missed * period.attoseconds))
@@ -45,7 +43,6 @@ struct AttemptRate: Sendable {
   }
 }
 
-/// The pauses before the attempts of a repeat.
 enum AttemptPauses: Sendable {
   case intervals(WaitIterator)
   case rate(AttemptRate)
@@ -70,11 +67,10 @@ enum AttemptPauses: Sendable {
   }
 }
 
-/// The pause before one attempt.
 enum AttemptPause: Sendable {
-  /// The pause is counted from the finish of the previous attempt.
+  /// It is counted from the finish of the previous attempt.
   case length(Duration)
-  /// The pause ends at an instant, even if the previous attempt took long.
+  /// It ends at an instant, even if the previous attempt took long.
   case until(ContinuousClock.Instant, period: Duration)
 
   /// Makes the procedure for which the attempt waits; nil for no pause.

@@ -169,7 +169,6 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     _ = released
   }
 
-  /// The errors with which it ends if it made no attempt.
   var errorsWithoutAttempt: [any Error] { [] }
 
   // MARK: The next attempt
@@ -201,7 +200,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     makeAttempt(after: attempt)
   }
 
-  /// Overridden to change or drop the next attempt.
+  /// Overridden to change or drop the next attempt after a failure.
   func payload(after attempt: Attempt, instead payload: Payload) -> Payload? { payload }
 
   /// Makes and adds the next attempt. False if there is none.
@@ -264,7 +263,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   }
 }
 
-/// A group of attempts at one piece of work. The user added the group; the attempts are its means.
+/// A group whose children are attempts at the work for which the user added the group.
 package protocol AttemptGroup: GroupProcedure {}
 
 extension RepeatProcedure: AttemptGroup {}

@@ -24,11 +24,11 @@
 /// Its progress is the progress of its current attempt.
 ///
 /// ## Cancellation
-/// After an attempt that ends with errors another one follows, even if the errors are those of a
-/// cancel: by its timeout, its deadline, a condition, or a dependency that had to succeed. An
-/// attempt that was cancelled without errors ends the retry as cancelled, since the work is no
-/// longer wanted. So does a cancel of the retry; its errors are then followed by the errors of the
-/// last attempt that failed.
+/// An attempt that ends with errors is followed by another one, even if it was cancelled with them:
+/// by its timeout, its deadline, a condition, or a dependency that had to succeed. An attempt that
+/// was cancelled without errors ends the retry as cancelled: the work is no longer wanted. So does
+/// a cancel of the retry; its errors are then followed by the errors of the last attempt that
+/// failed.
 ///
 /// ## Changing the next attempt
 /// A handler receives each failure, and the next attempt. It returns the attempt, changed or not,
@@ -92,7 +92,6 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
 
   // MARK: The next attempt
 
-  /// Without an attempt the work was not done, so the retry fails.
   final override var errorsWithoutAttempt: [any Error] { [ProcedureError(.notAttempted, of: name)] }
 
   final override func goOn(after attempt: Attempt, _ errors: [any Error]) {

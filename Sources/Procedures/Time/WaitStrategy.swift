@@ -3,15 +3,14 @@ internal import ProcedurePrimitives
 /// Decides how long to wait before each further attempt of a repeat or a retry.
 ///
 /// ```swift
-/// RetryProcedure(max: 5, wait: .exponential(period: .milliseconds(100), maximum: .seconds(5)).jittered()) {
-///   Fetch(url)
-/// }
+/// let wait = WaitStrategy.exponential(period: .milliseconds(100), maximum: .seconds(5))
+/// queue.add(RetryProcedure(max: 5, wait: wait.jittered()) { Fetch(url) })
 /// ```
 ///
 /// The first interval is before the second attempt. Each repeat or retry begins with the first
 /// interval. Intervals are never negative; no attempt follows the last interval of an `iterator`.
 public struct WaitStrategy: Sendable {
-  /// The rule of the next interval, which advances with each one.
+  /// A rule advances with each interval.
   fileprivate enum Rule: Sendable {
     case constant(Duration)
     case incrementing(next: Duration, by: Duration, maximum: Duration)
@@ -90,8 +89,8 @@ public struct WaitStrategy: Sendable {
 
   /// Draws random numbers from `generator`. Each repeat or retry uses its own copy.
   ///
-  /// A generator with a seed repeats the same intervals. In a simulation they repeat without it,
-  /// since the simulation's seed decides about them.
+  /// A generator with a seed repeats the same intervals. The seed of a simulation does so without
+  /// it.
   public func drawing(
     from generator: some RandomNumberGenerator & Sendable
   ) -> WaitStrategy {
@@ -158,7 +157,6 @@ extension WaitStrategy.Rule {
   }
 }
 
-/// A number from `low` to 1.
 private func draw(from low: Double, _ generator: inout some RandomNumberGenerator) -> Double {
   .random(in: low...1, using: &generator)
 }

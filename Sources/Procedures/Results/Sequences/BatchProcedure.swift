@@ -1,5 +1,4 @@
-/// Transforms each element of an array with a procedure of its own. The procedures run
-/// concurrently.
+/// Transforms each element of an array with a procedure of its own, side by side.
 ///
 /// ```swift
 /// let thumbnails = BatchProcedure { Resize(to: .thumbnail) }
@@ -10,9 +9,9 @@
 /// It is a group: when it executes, it makes a child for each element of the input. Its output has
 /// their outputs, in the order of the input. If a child fails, is cancelled or has no output, there
 /// is no output, and the group has the child's errors; the others go on, as in any group. A child
-/// to which the closure gives no name is named after its type and its index in the input, such as
-/// `Resize[3]`, so that errors identify it. If the group has no input when it executes, it is
-/// cancelled with `ProcedureError.Code.requirementNotSatisfied`.
+/// without a name is named after its type and its index in the input, such as `Resize[3]`, so that
+/// errors identify it. Without an input the group is cancelled with
+/// `ProcedureError.Code.requirementNotSatisfied`.
 nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {

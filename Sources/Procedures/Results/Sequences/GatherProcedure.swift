@@ -57,8 +57,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   final override func releaseWork() { _ = elements.takeAll() }
 }
 
-/// Collects the outputs of several sources, which may arrive in any order, in the order of the
-/// sources.
+/// The outputs of several sources, in the order of the sources.
 final class GatheredOutputs<Output: Sendable>: Sendable {
   private struct State: Sendable {
     var outputs: [Output?]
@@ -80,20 +79,17 @@ final class GatheredOutputs<Output: Sendable>: Sendable {
     }
   }
 
-  /// Takes out the outputs that were set.
   func takeAll() -> [Output] {
     state.withLock { exchange(&$0.outputs, with: []) }.compactMap { $0 }
   }
 }
 
-/// Gathers the outputs of several procedures into one array.
 extension Sequence where Element: OutputProcedure {
   /// Makes a procedure that gathers the outputs of these procedures, in their order. See
   /// `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
 
-/// Gathers the outputs of procedures of several types into one array.
 extension Sequence {
   /// Makes a procedure that gathers the outputs of these procedures, of several types, in their
   /// order.

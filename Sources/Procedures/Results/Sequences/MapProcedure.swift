@@ -5,10 +5,9 @@
 /// let sizes = files.map { file in file.size }   // `files` is a procedure
 /// ```
 ///
-/// It keeps the order of the source. Instead of giving a source you may inject it, or set `input`;
-/// without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
-/// It fails with an error that the closure throws, and ends between two elements if it was
-/// cancelled.
+/// It keeps the order of the source, which you may also inject, or set as `input`. Without an input
+/// when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`. It fails with an
+/// error that the closure throws, and ends between two elements after a cancel.
 nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
   [Element], [Mapped]
 >, @unchecked Sendable
