@@ -88,8 +88,8 @@ extension GroupProcedure {
   public convenience init(operations: Procedure...) { unavailableName() }
 }
 
-// Methods that users override. They are members of the class, so that the compiler's error for such
-// an override shows their message.
+// Methods to override. They are members of the class, so that the error of such an override shows
+// the message.
 extension GroupProcedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")

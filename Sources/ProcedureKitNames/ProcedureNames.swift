@@ -159,8 +159,8 @@ extension ProcedureProtocol {
   public var log: UnavailableLog { unavailableName() }
 }
 
-// Methods that users override. They are members of the class, so that the compiler's error for such
-// an override shows their message.
+// Methods to override. They are members of the class, so that the error of such an override shows
+// the message.
 extension Procedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")

@@ -58,8 +58,7 @@ public final class CircuitBreaker: SynchronousCondition {
   ///
   /// - Parameters:
   ///   - name: the service, for errors and snapshots.
-  ///   - failures: how many failures in a row open it. A number below one is a programmer error,
-  ///     and traps.
+  ///   - failures: how many in a row open it; below one is a programmer error, and traps.
   ///   - pause: how long no procedure starts once it is open.
   ///   - isFailure: whether an error counts as a failure of the service; by default every error
   ///     does. Called in the procedures' turns.
@@ -108,7 +107,7 @@ public final class CircuitBreaker: SynchronousCondition {
     }
   }
 
-  /// Calls the user's `isFailure`, so no lock is held.
+  /// Called without a lock, since `isFailure` is user code.
   private func verdict(on procedure: Procedure, _ errors: [any Error]) -> Circuit.Verdict {
     let errors = errors.filter { ($0 as? ProcedureError)?.isOfGroup != true }
     if errors.isEmpty { return procedure.isCancelled ? .nothing : .success }
@@ -189,8 +188,7 @@ private struct Circuit: Sendable {
 
   private mutating func open(_ until: ContinuousClock.Instant) { change(to: .open(until: until)) }
 
-  /// Changes the state, and begins a new period: the ends of procedures admitted earlier no longer
-  /// count.
+  /// Begins a new period: procedures admitted earlier no longer count.
   private mutating func change(to state: State) {
     self.state = state
     period += 1

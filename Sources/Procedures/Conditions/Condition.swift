@@ -32,12 +32,11 @@ public protocol Condition: Sendable {
   /// `evaluate`.
   func begin(_ procedure: Procedure) -> ConditionEvaluation
 
-  /// Returns procedures that must finish before this condition is evaluated. By default there are
-  /// none.
+  /// Returns procedures that must finish before this condition is evaluated. The default is none.
   ///
-  /// It is called once for each procedure, in that procedure's turn. Returned procedures that are
-  /// on no queue yet are added to the queue of `procedure`, or to its group, and are cancelled when
-  /// it is. They do not count as its dependencies: this condition judges how they ended.
+  /// It is called once for each procedure, in its turn. Returned procedures that are on no queue
+  /// are added to the queue or group of `procedure`, and are cancelled when it is. They do not
+  /// count as its dependencies: this condition judges how they ended.
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
   /// The categories that a procedure with this condition acquires. The default is none.

@@ -76,7 +76,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   // MARK: What goes on for too long
 
-  /// Keys of the reports that were written to standard error; no queue of the process repeats them.
+  /// Keys of the reports written to standard error, which no queue of the process repeats.
   private static let toldCauses = Locked(Set<String>())
   /// After so many reports no further ones are written.
   private static let mostCauses = 1_000
@@ -93,8 +93,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - present: the whole wait, as the last look read it.
-  ///   - isHopeless: whether only the queue still refers to the procedure, so that nothing can
-  ///     finish it.
+  ///   - isHopeless: whether nothing but the queue refers to the procedure.
   func report(
     _ wait: Wait.Identity, of procedure: Procedure, _ present: Wait, age: Duration,
     isHopeless: Bool

@@ -71,7 +71,7 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  /// The first procedure for which `isStuck` is true, if a root cannot end while these are stuck.
+  /// The first stuck procedure, if a root cannot end because of them.
   func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
     var stuck = procedures.map(isStuck)
     guard let first = stuck.firstIndex(of: true) else { return nil }
@@ -97,14 +97,14 @@ struct WaitGraph {
   func prove() -> (cycles: [WaitCycle], hasOthers: Bool) {
     let (canEnd, left) = ends()
     guard canEnd.contains(false) else { return ([], false) }
-    // 1. Find the procedures that keep each stuck procedure from ending.
+    // 1. Find the keepers of each stuck procedure.
     let keepers = procedures.indices.map { index in
       canEnd[index] ? [] : self.keepers(of: index, canEnd, left)
     }
     // 2. Find the cycles among them, each once.
     let suspects = circles(among: keepers)
-    // 3. Read all waits once more. A cycle is proved if the waits of its members, and of everything
-    //    that keeps them, are unchanged.
+    // 3. Read all waits again. A cycle is proved if the waits of its members and of all their
+    //    keepers are unchanged.
     let lasts = lasting(among: canEnd)
     let proved = suspects.filter { circle in
       reached(from: circle, keepers).allSatisfy { lasts[$0] }
@@ -225,7 +225,7 @@ struct WaitCycle: Sendable {
       .dependencyCycle, of: members.first?.name,
       .cycle(.init(names: members.map(\.name), sentences: sentences)))
     let calls = waits.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
-    // Report first, before any caller's wait for a member ends.
+    // Report before any caller's wait for a member ends.
     let report = ProcedureDiagnostic.waitCycle(error)
     if calls.isEmpty {
       supervisor.report(report)

@@ -26,8 +26,8 @@ internal import ProcedurePrimitives
 /// A child's own cancel or failure affects neither its siblings nor the group, unless
 /// `failurePolicy` says so. Its errors become the group's, each with the child's name, except
 /// errors that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, does not return.
-/// If a child ended only because a sibling or the group did, its errors are left out: one cause is
-/// one error.
+/// A child that ended only because a sibling or the group did is not reported: one cause is one
+/// error.
 nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let list = ProcedureList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
@@ -148,12 +148,11 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Adds a child. You may call it on any thread, until the group's last child has finished.
   ///
   /// The group accepts the child and waits for it, or has ended and refuses it. A refused child is
-  /// cancelled with `ProcedureError.Code.groupFinished`, and finishes. In a cancelled group the
-  /// child is cancelled at once, and the group waits for it.
+  /// cancelled with `ProcedureError.Code.groupFinished`, and finishes. A child of a cancelled group
+  /// is cancelled at once, and the group waits for it.
   ///
-  /// When the group executes, it calls will-add and did-add observers for the children that it has,
-  /// before any of them starts. For a later child it calls them in its next turn, and the child
-  /// starts afterwards.
+  /// When the group executes, it calls will-add and did-add observers for its children before any
+  /// of them starts. For a later child it calls them in its next turn, before the child starts.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult

@@ -57,9 +57,9 @@ extension Procedure {
   /// The procedure's share in its group's fraction, relative to its siblings; default 1.
   ///
   /// Set it before you add the procedure to its group: once a reader watches the group's
-  /// `progressUpdates`, they keep the weight that they have. A procedure with the weight zero does
-  /// not count. Weights above 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative
-  /// number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
+  /// `progressUpdates`, they keep the weight that they have. Zero does not count. Weights above
+  /// 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative number, infinity or NaN, such
+  /// as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
     get { peek { $0.progress?.weight } ?? 1 }
     set {

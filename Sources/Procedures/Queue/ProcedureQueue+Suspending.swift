@@ -13,9 +13,9 @@ extension ProcedureQueue {
   /// no attempt before the queue is resumed. If other code resumes the queue meanwhile, it does not
   /// wait for procedures that start then.
   ///
-  /// Cancelling the waiting task ends the wait, and the queue stays suspended. If the body of a
-  /// procedure of this queue calls it, that procedure waits for itself, and is cancelled with
-  /// `ProcedureError.Code.dependencyCycle`, as with `waitUntilAllFinished()`.
+  /// Cancelling the waiting task ends the wait, and the queue stays suspended. A procedure of this
+  /// queue whose body calls it waits for itself, and is cancelled with
+  /// `ProcedureError.Code.dependencyCycle`.
   ///
   /// - Returns: false if the waiting task was cancelled before the procedures had finished.
   @discardableResult
