@@ -53,7 +53,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Makes a group of the procedures of a sequence, such as an array of a subclass, a set or a lazy
   /// map.
-  @_disfavoredOverload  // An array literal takes the other one.
+  @_disfavoredOverload  // An array takes the other one.
   public init<Children: Sequence>(name: String? = nil, children: Children)
   where Children.Element: Procedure {
     super.init()
