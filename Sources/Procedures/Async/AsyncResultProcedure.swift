@@ -199,8 +199,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   // MARK: A closure on the main actor, of a recorded procedure
 
-  /// Begins to record the wait for the main actor. False if the procedure is not recorded, or not
-  /// isolated to it.
+  /// Begins to record the wait for the main actor; false if there is nothing to record.
   private var isRecordedOnMainActor: Bool { isIsolatedToMainActor && noteBodyAwaited() }
 
   /// Wraps `body` to record its start. The wrapper is isolated to the main actor too, so `body`

@@ -115,7 +115,7 @@ public final class CircuitBreaker: SynchronousCondition {
   }
 }
 
-/// The state machine of a circuit breaker, guarded by its lock.
+/// Guarded by the lock of its circuit breaker.
 private struct Circuit: Sendable {
   enum State: Sendable {
     case closed(failures: Int)
@@ -133,7 +133,6 @@ private struct Circuit: Sendable {
   enum Verdict: Sendable {
     case success
     case failure
-    /// The procedure's end says nothing about the service.
     case nothing
   }
 

@@ -69,7 +69,7 @@ extension Condition {
   /// The default is none.
   public var exclusions: [ExclusionCategory] { [] }
 
-  /// A limit of one procedure at a time for each of `exclusions`.
+  /// The default is one procedure at a time for each of `exclusions`.
   public var exclusionLimits: [ExclusionLimit] { exclusions.map { ExclusionLimit($0) } }
 
   /// The name of its type.

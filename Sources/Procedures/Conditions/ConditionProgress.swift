@@ -1,7 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The conditions of one procedure, and the progress of their evaluation. Guarded by the
-/// procedure's lock.
+/// The conditions of one procedure and their evaluation, guarded by the procedure's lock.
 final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// A condition, with its properties as read when it was added: the getters are the user's code,
   /// which may call back, so they must not run under a lock.

@@ -24,16 +24,16 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     public var id: Int { record.id }
     /// The procedure's name.
     public var name: String { record.name }
-    /// The procedure's state.
+    /// Its state.
     public var state: ProcedureState { record.state }
-    /// Whether the procedure was cancelled.
+    /// Whether it was cancelled.
     public var isCancelled: Bool { record.isCancelled }
     /// The cause of its wait, as a sentence; nil if it executes, or is about to act.
     public var obstacle: String? { record.obstacle }
     /// The entries that must finish first. If the procedure waits for a slot, or for a category
     /// with several places, only some of them must.
     public var waitsFor: [Int] { record.waitsFor }
-    /// The unfinished children, if the procedure is a group.
+    /// Its unfinished children, if it is a group.
     public var children: [Entry] { record.children.map { Entry(records: records, place: $0) } }
   }
 

@@ -16,9 +16,8 @@ internal import ProcedurePrimitives
 /// A report comes at most half a delay late. A look visits only the oldest members of each line,
 /// which have waited longest.
 extension QueueDiagnostics {
-  /// The longest time before a look sees a new wait.
   private static let firstLook = Duration.seconds(1)
-  /// The most members of one line, and the most procedures in all, that a look visits.
+  /// The most members of a line, and the most in all, that a look visits.
   private static let mostOfALine = 500
   private static let most = 4_000
 

@@ -38,7 +38,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Whether children may start.
   @safe @exclusivity(unchecked) private final var hasBegun = false
-  /// Whether starting them is left to the worker that runs this turn.
+  /// Whether starting the ready ones is left to the worker that runs this turn.
   @safe @exclusivity(unchecked) private final var isLeftToWorker = false
 
   /// Makes a group of `children`.

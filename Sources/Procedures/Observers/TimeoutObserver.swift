@@ -85,8 +85,8 @@ extension ProcedureProtocol {
   /// It adds a `TimeoutObserver`. The time counts from willExecute, or from now if the procedure
   /// has started, so `queue.add { … }.timeout(after:)` limits the closure. It is measured by the
   /// queue's clock, and the error of the cancel is `ProcedureError.Code.timedOut`. Zero or less
-  /// cancels the procedure as soon as it starts, before `execute()`. The shortest of several
-  /// timeouts applies.
+  /// cancels the procedure when it starts, before `execute()`, or now if it has started. The
+  /// shortest of several timeouts applies.
   ///
   /// - Returns: this procedure.
   @discardableResult

@@ -118,7 +118,7 @@ extension Procedure {
     var unvisited = new
     while let (procedure, node) = unvisited.popLast() {
       if let group = procedure as? GroupProcedure {
-        // Add the observer first: no child is missed, and joining twice has no effect.
+        // Add the observer first, so that no child is missed; one may be visited twice.
         group.addDidAddProcedureBlockObserver { [weak node] group, added in
           guard let node, added.isChild(of: group) else { return }
           watch(added.join(node, of: group))

@@ -26,7 +26,7 @@ extension ProcedureQueue {
       _ = await procedure.outcome(waitingIn: "suspendAndWait()")
       if Task.isCancelled { return false }
       // 2. Its end is known shortly before it leaves the list: until then `count` and `procedures`
-      // still include it.
+      //    still include it.
       await list.waitUntilLeft(procedure)
     }
     return !Task.isCancelled

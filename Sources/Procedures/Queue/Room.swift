@@ -3,8 +3,7 @@ internal import ProcedurePrimitives
 
 /// Places for `limit` unfinished procedures, and the tasks and threads that wait for one, in order.
 ///
-/// A procedure that has a place gives it back when it has finished, even if it failed: see
-/// `RoomPlace`.
+/// A procedure gives its place back when it has finished: see `RoomPlace`.
 ///
 /// | event     | places are free                       | all are taken                            |
 /// |-----------|---------------------------------------|------------------------------------------|
@@ -55,7 +54,7 @@ final class Room: Sendable {
     }
   }
 
-  /// Takes a place, or appends a waiter.
+  /// Takes a place, or waits in line.
   ///
   /// - Returns: nil if it took a place; otherwise the semaphore that is signalled when the waiter
   ///   is handed one, and its position.

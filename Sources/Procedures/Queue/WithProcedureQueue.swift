@@ -38,8 +38,8 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
       result = .failure(error)
     }
     if queue.count > 0 {
-      // Wait in another task, since the wait must outlast the cancel of this one. It is recorded as
-      // this task's wait.
+      // Wait in another task, which this one's cancel does not end, but record it as this one's
+      // wait.
       let body = BodyTask.current
       await Task { _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue") }.value
     }

@@ -89,8 +89,7 @@ public struct WaitStrategy: Sendable {
 
   /// Draws random numbers from `generator`. Each repeat or retry uses its own copy.
   ///
-  /// A generator with a seed repeats the same intervals. The seed of a simulation does so without
-  /// it.
+  /// A generator with a seed repeats the same intervals. Without one the seed of a simulation does.
   public func drawing(
     from generator: some RandomNumberGenerator & Sendable
   ) -> WaitStrategy {
