@@ -5,7 +5,7 @@ internal import ProcedurePrimitives
 /// ```swift
 /// // Starts with the first two answers of three.
 /// vote.add(condition: AtLeast(2, of: [north, south, west], requiring: .success))
-/// // "Any of them": with the first that has finished, however it ended.
+/// // Starts with the first answer, even a failure.
 /// report.add(condition: AtLeast(1, of: [cache, server]))
 /// ```
 ///

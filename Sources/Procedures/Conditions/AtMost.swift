@@ -4,7 +4,7 @@
 /// // Six transfers at once for each host, on any queues.
 /// download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
 /// render.add(condition: AtMost(2, of: "GPU"))
-/// // Of eight processors this one takes four, when so many are free.
+/// // Takes four of eight processors, once four are free.
 /// simulate.add(condition: AtMost(8, of: "processors", taking: 4))
 /// ```
 ///

@@ -161,7 +161,7 @@ extension Procedure {
     if !isWanted { task.cancel() }
   }
 
-  // MARK: What conditions bring
+  // MARK: Prerequisites
 
   /// Makes the procedure wait for prerequisites, and adds them where needed. False if the
   /// evaluation was abandoned.

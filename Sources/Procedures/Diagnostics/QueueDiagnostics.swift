@@ -74,11 +74,11 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   override func noteStuck(_ list: ProcedureList) { watch.noteStuck(in: list) }
 
-  // MARK: What goes on for too long
+  // MARK: Long waits
 
   /// Keys of the reports written to standard error, which no queue of the process repeats.
   private static let toldCauses = Locked(Set<String>())
-  /// After so many reports no further ones are written.
+  /// The most reports that a process writes to standard error.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {
