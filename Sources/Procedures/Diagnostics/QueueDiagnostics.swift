@@ -78,7 +78,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   /// Keys of the reports written to standard error, which no queue of the process repeats.
   private static let toldCauses = Locked(Set<String>())
-  /// The most reports that a process writes to standard error.
+  /// The most keys; beyond them such reports are not written.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {
