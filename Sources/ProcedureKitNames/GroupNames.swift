@@ -88,7 +88,8 @@ extension GroupProcedure {
   public convenience init(operations: Procedure...) { unavailableName() }
 }
 
-// Names to override: members of the class, so that the error of such an override shows them.
+// Methods to override. They are members of the class, so that the error of such an override shows
+// the message.
 extension GroupProcedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override child(_:willFinishWithErrors:)")

@@ -2,8 +2,8 @@ public import Dispatch
 internal import ProcedurePrimitives
 public import Procedures
 
-// Observers of one event, as values: the closures that are added to a procedure say the same, with the
-// procedure's own type. `BlockObserver` is a value for any events.
+// ProcedureKit's observers of one event, as values. Here `add…BlockObserver { … }` does the same,
+// with the procedure's own type. `BlockObserver` is a value that observes any events.
 
 /// Unavailable: see the message.
 @available(*, unavailable, message: "write addWillExecuteBlockObserver { … }")

@@ -1,9 +1,9 @@
 internal import ProcedurePrimitives
 public import Procedures
 
-// Names that things have elsewhere, in ProcedureKit 4 and 5 and in Foundation's operations: unavailable,
-// so that the compiler says what to write. Those of procedures and groups are members of a protocol, which
-// a subclass may declare for itself.
+// Names from ProcedureKit 4 and 5 and from Foundation's operations. They are unavailable, so that
+// the compiler says what to write instead. The names of procedures and groups are members of a
+// protocol, so that a subclass may declare them for itself.
 
 extension ProcedureProtocol {
   /// Unavailable: see the message.
@@ -159,7 +159,8 @@ extension ProcedureProtocol {
   public var log: UnavailableLog { unavailableName() }
 }
 
-// Names to override: members of the class, so that the error of such an override shows them.
+// Methods to override. They are members of the class, so that the error of such an override shows
+// the message.
 extension Procedure {
   /// Unavailable: see the message.
   @available(*, unavailable, message: "override procedureDidCancel(withErrors:)")
@@ -225,14 +226,14 @@ extension Procedure {
   }
 }
 
-/// Why the user wanted it, which is not asked for here.
+/// Stands for ProcedureKit's user intent, which does not exist here.
 @available(*, unavailable, message: "set qualityOfService")
 public enum UnavailableUserIntent: Sendable {
   /// Unavailable: see the message.
   case none, initiated, sideEffect
 }
 
-/// Stands for ProcedureKit's log of a procedure, which does not exist here. Takes any call.
+/// Stands for ProcedureKit's log of a procedure, which does not exist here. It accepts any call.
 @available(*, unavailable, message: "add observers, set diagnosticsHandler, or record a timeline")
 @dynamicMemberLookup @dynamicCallable
 public struct UnavailableLog {

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 public import Procedures
 
-// Types that have another name in ProcedureKit, or none here.
+// Types that have another name here than in ProcedureKit, or do not exist here.
 
 /// Unavailable: see the message.
 @available(*, unavailable, renamed: "MainActorProcedure")

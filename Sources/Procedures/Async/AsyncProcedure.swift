@@ -5,8 +5,7 @@
 /// queue.add(AsyncProcedure(.callback) { finish in upload(file) { error in finish(error) } })
 /// ```
 ///
-/// It is an `AsyncResultProcedure` without a value; see there for cancellation, task-local values
-/// and order.
+/// It is an `AsyncResultProcedure` without a value: see there.
 nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` as a task, on the actor that it is written on, if any.
   ///
@@ -70,7 +69,7 @@ nonisolated open class AsyncProcedure: AsyncResultProcedure<Void>, @unchecked Se
 ///
 /// The closure may be `async`; while it is suspended the procedure holds its slot, and the main
 /// actor is free. Only the closure runs on the main actor: overrides and observers run on the
-/// queue's workers. For a value use `AsyncResultProcedure { @MainActor in … }`. To run procedures
+/// queue's workers. For a value use `AsyncResultProcedure { @MainActor in … }`; to run procedures
 /// entirely on the main queue, add them to `ProcedureQueue.main`.
 nonisolated open class MainActorProcedure: AsyncResultProcedure<Void>, @unchecked Sendable {
   /// Makes a procedure that runs `body` on the main actor.

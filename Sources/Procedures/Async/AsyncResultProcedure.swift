@@ -9,10 +9,10 @@ internal import ProcedurePrimitives
 /// print(try await page.value)
 /// ```
 ///
-/// The task runs on the workers of the procedure's queue: on its underlying Dispatch queue, if it
-/// has one. While the task is suspended, the procedure holds its slot but no thread. A closure that
-/// is written on an actor, in a method of a `@MainActor` type for example, or as
-/// `{ @MainActor in … }`, runs there, like the closure of a `Task`.
+/// The task runs on the queue's workers: on its underlying Dispatch queue, if it has one. While the
+/// task is suspended, the procedure holds its slot but no thread. A closure that is written on an
+/// actor, in a method of a `@MainActor` type for example, or as `{ @MainActor in … }`, runs there,
+/// like the closure of a `Task`.
 ///
 /// ## Cancellation
 /// Cancelling the procedure cancels the task, on the thread that cancels, before `cancel` returns.
@@ -125,9 +125,9 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// }
   /// ```
   ///
-  /// The queue's worker calls `start` once. Call `finish` when the work is done, in `start` or
-  /// later, on any thread. An error that `start` throws ends the procedure. A closure without
-  /// `.callback` ends the procedure when it returns.
+  /// The queue's worker calls `start` once. Call `finish` when the work is done, on any thread. An
+  /// error that `start` throws ends the procedure. A closure without `.callback` ends the procedure
+  /// when it returns.
   public init(
     name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
@@ -162,7 +162,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   )
   public final func callAsFunction(_ result: Any? = nil) {}
 
-  /// Unavailable, like `callAsFunction(_:)` without a type.
+  /// Unavailable for the same reason.
   @available(
     *, unavailable,
     message:

@@ -74,8 +74,8 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
 
   /// Makes a procedure for an interface with a completion handler.
   ///
-  /// The queue's worker calls `start` once. Call `finish` when the work is done, in `start` or
-  /// later, on any thread. An error that `start` throws ends the procedure.
+  /// The queue's worker calls `start` once. Call `finish` when the work is done, on any thread. An
+  /// error that `start` throws ends the procedure.
   public init(
     name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void

@@ -29,10 +29,10 @@ extension Procedure {
   ///
   /// Each use adds an observer, and returns a new sequence that begins at that moment. A cancel or
   /// a finish that has already happened is delivered all the same. The procedure does not wait for
-  /// the reader: unread events are kept, without a limit, and may be old when they are read. Like
-  /// every observer of added procedures, it delays children that are added to a group later: they
-  /// start after the observers have been called for them. The sequence ends when the procedure has
-  /// finished or is deallocated, and when the reading task is cancelled.
+  /// the reader: unread events are kept, without a limit, and may be old when they are read. As
+  /// with every observer of added procedures, later children of a group start after it has been
+  /// called for them. The sequence ends when the procedure has finished or is deallocated, and when
+  /// the reading task is cancelled.
   public final var events: ProcedureEventSequence {
     let (stream, continuation) = AsyncStream.makeStream(of: ProcedureEvent.self)
     let feed = EventFeed(continuation)
@@ -103,7 +103,6 @@ private final class EventFeed: Sendable {
   deinit { continuation.finish() }
 }
 
-/// Counts the events that were sent and not yet read.
 private final class UnreadEvents: Sendable {
   private let count = Locked(0)
 

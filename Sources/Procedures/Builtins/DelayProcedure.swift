@@ -9,8 +9,8 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// It uses the queue's clock, which is monotonic: changes of the wall clock do not matter. It never
-/// ends early. With a duration of zero or less, or an instant in the past, it finishes at once, and
-/// so does a cancelled delay. All delays share one timer.
+/// ends early. It finishes at once if the duration is zero or less, the instant has passed, or it
+/// is cancelled. All delays share one timer.
 nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let timer: DelayTimer
 
@@ -81,11 +81,9 @@ public protocol DelayEnd: Sendable {
   func endOfDelay(on queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
 }
 
-/// Finishes a procedure at an instant.
-///
-/// Unchecked, since only the procedure's turn starts and stops it, and only the thread that removed
-/// the timer from its service accesses `procedure`: the timer's thread when it fires, or the turn's
-/// if it cancelled the timer in time.
+/// It is unchecked, since only the procedure's turn starts and stops it, and only the thread that
+/// removed the timer from its service accesses `procedure`: the timer's thread when it fires, or
+/// the turn's if it cancelled the timer in time.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
   enum Due: Sendable {
     case after(Duration)

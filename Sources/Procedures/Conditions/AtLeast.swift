@@ -5,7 +5,7 @@ internal import ProcedurePrimitives
 /// ```swift
 /// // Starts with the first two answers of three.
 /// vote.add(condition: AtLeast(2, of: [north, south, west], requiring: .success))
-/// // "Any of them": with the first that has finished, however it ended.
+/// // Starts with the first answer, even a failure.
 /// report.add(condition: AtLeast(1, of: [cache, server]))
 /// ```
 ///
@@ -30,7 +30,7 @@ public struct AtLeast: Condition {
   ///
   /// - Parameters:
   ///   - count: how many must finish.
-  ///   - procedures: the procedures; one that is listed twice counts once.
+  ///   - procedures: the procedures, each counted once.
   ///   - requirement: how a procedure must have ended to count.
   public init<Procedures: Sequence>(
     _ count: Int, of procedures: Procedures, requiring requirement: DependencyRequirement = .any
@@ -75,7 +75,7 @@ public struct AtLeast: Condition {
     }
   }
 
-  /// The answer; nil while it is not certain.
+  /// Nil while the answer is not certain.
   private func answer(for procedure: Procedure) -> ConditionResult? {
     let ended = procedures.filter(\.hasEnded)
     let objections = ended.compactMap { requirement.objection(to: $0) }

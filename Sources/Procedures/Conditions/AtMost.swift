@@ -1,10 +1,10 @@
 /// A condition that limits how many procedures of one category run at the same time.
 ///
 /// ```swift
-/// // Six transfers at once for each host, on whatever queues they are.
+/// // Six transfers at once for each host, on any queues.
 /// download.add(condition: AtMost(6, of: ExclusionCategory(named: host)))
 /// render.add(condition: AtMost(2, of: "GPU"))
-/// // Of eight processors this one takes four, when so many are free.
+/// // Takes four of eight processors, once four are free.
 /// simulate.add(condition: AtMost(8, of: "processors", taking: 4))
 /// ```
 ///

@@ -28,7 +28,7 @@ public struct BlockCondition: SynchronousCondition {
   }
 }
 
-/// A condition that awaits a closure, with the same answers as `BlockCondition`.
+/// A `BlockCondition` for a closure that is awaited.
 ///
 /// ```swift
 /// upload.add(condition: AsyncCondition { await network.isReachable })

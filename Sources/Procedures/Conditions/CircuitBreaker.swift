@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// A condition that stops procedures from starting for a while after several failures in a row, as
-/// when a service is down.
+/// Keeps procedures from starting for a while after several failures in a row, as when a service is
+/// down.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(named: "search", after: 5, pause: .seconds(30))
@@ -31,8 +31,7 @@ internal import ProcedurePrimitives
 /// The pause is measured by the clock of the procedure's queue, which is virtual in a simulation.
 ///
 /// ## Thread safety
-/// Any number of procedures on any queues may share it. If several ask at the same moment, one of
-/// them is the trial.
+/// Any number of procedures on any queues may share it; one at a time is the trial.
 ///
 /// ## Cost
 /// It needs no timer and no task: the first procedure that asks after the pause ends it.
@@ -59,8 +58,7 @@ public final class CircuitBreaker: SynchronousCondition {
   ///
   /// - Parameters:
   ///   - name: the service, for errors and snapshots.
-  ///   - failures: how many failures in a row open it. A number below one is a programmer error,
-  ///     and traps.
+  ///   - failures: how many in a row open it; below one is a programmer error, and traps.
   ///   - pause: how long no procedure starts once it is open.
   ///   - isFailure: whether an error counts as a failure of the service; by default every error
   ///     does. Called in the procedures' turns.
@@ -109,7 +107,7 @@ public final class CircuitBreaker: SynchronousCondition {
     }
   }
 
-  /// Calls the user's `isFailure`, so no lock is held.
+  /// Called without a lock, since `isFailure` is user code.
   private func verdict(on procedure: Procedure, _ errors: [any Error]) -> Circuit.Verdict {
     let errors = errors.filter { ($0 as? ProcedureError)?.isOfGroup != true }
     if errors.isEmpty { return procedure.isCancelled ? .nothing : .success }
@@ -117,7 +115,7 @@ public final class CircuitBreaker: SynchronousCondition {
   }
 }
 
-/// The state of a circuit breaker, with the admitted procedures that have not ended.
+/// Guarded by the lock of its circuit breaker.
 private struct Circuit: Sendable {
   enum State: Sendable {
     case closed(failures: Int)
@@ -128,14 +126,13 @@ private struct Circuit: Sendable {
 
   enum Decision: Sendable {
     case mayStart
-    /// The value is the time until a trial may start; nil while a trial is under way.
+    /// The time until a trial may start; nil while a trial runs.
     case isOpen(Duration?)
   }
 
   enum Verdict: Sendable {
     case success
     case failure
-    /// The procedure's end says nothing about the service.
     case nothing
   }
 
@@ -190,15 +187,13 @@ private struct Circuit: Sendable {
 
   private mutating func open(_ until: ContinuousClock.Instant) { change(to: .open(until: until)) }
 
-  /// Changes the state, and begins a new period: the ends of procedures admitted earlier no longer
-  /// count.
+  /// Begins a new period: procedures admitted earlier no longer count.
   private mutating func change(to state: State) {
     self.state = state
     period += 1
   }
 }
 
-/// Observes one admitted procedure.
 private final class Admission: ProcedureObserver, @unchecked Sendable {
   private let breaker: CircuitBreaker
   private let clock: TimerClock

@@ -1,5 +1,5 @@
-/// A condition that is satisfied if all members are. It evaluates them in order until a member is
-/// not satisfied, and gives the answer of that member.
+/// A condition that is satisfied if all members are. It evaluates them in order, and the first
+/// unsatisfied one gives the answer.
 ///
 /// `AndCondition(a, b)`, also written `a && b`, is the same as adding `a` and then `b`. Without
 /// members it is always satisfied.

@@ -28,30 +28,29 @@ public protocol Condition: Sendable {
   /// Returns whether `procedure` may run. A thrown error means `.failed` with that error.
   func evaluate(_ procedure: Procedure) async throws -> ConditionResult
 
-  /// Begins the evaluation, for conditions that may know the answer at once. By default it awaits
+  /// Begins the evaluation, for conditions that may know the answer at once. The default awaits
   /// `evaluate`.
   func begin(_ procedure: Procedure) -> ConditionEvaluation
 
-  /// Returns procedures that must finish before this condition is evaluated. By default there are
-  /// none.
+  /// Returns procedures that must finish before this condition is evaluated. The default is none.
   ///
-  /// It is called once for each procedure, in that procedure's turn. Returned procedures that are
-  /// on no queue yet are added to the queue of `procedure`, or to its group, and are cancelled when
-  /// it is. They do not count as its dependencies: this condition judges how they ended.
+  /// It is called once for each procedure, in its turn. Returned procedures that are on no queue
+  /// are added to the queue or group of `procedure`, and are cancelled when it is. They do not
+  /// count as its dependencies: this condition judges how they ended.
   func prerequisites(of procedure: Procedure) -> [Procedure]
 
-  /// The categories that a procedure with this condition acquires. By default there are none.
+  /// The categories that a procedure with this condition acquires. The default is none.
   ///
   /// It is read once, by the thread that adds the condition.
   var exclusions: [ExclusionCategory] { get }
 
-  /// The categories, with the number of procedures that may hold each at once. By default it is one
+  /// The categories, with the number of procedures that may hold each at once. The default is one
   /// for each of `exclusions`.
   ///
   /// It is read once, by the thread that adds the condition.
   var exclusionLimits: [ExclusionLimit] { get }
 
-  /// The name in errors and snapshots. By default the name of its type.
+  /// The name in errors and snapshots. The default is the name of its type.
   ///
   /// The thread that adds the condition reads it. A condition that contains this one reads it
   /// whenever its own name needs it.
@@ -64,13 +63,13 @@ extension Condition {
     .asynchronous { try await evaluate(procedure) }
   }
 
-  /// None.
+  /// The default is none.
   public func prerequisites(of procedure: Procedure) -> [Procedure] { [] }
 
-  /// None.
+  /// The default is none.
   public var exclusions: [ExclusionCategory] { [] }
 
-  /// A limit of one procedure at a time for each of `exclusions`.
+  /// The default is one procedure at a time for each of `exclusions`.
   public var exclusionLimits: [ExclusionLimit] { exclusions.map { ExclusionLimit($0) } }
 
   /// The name of its type.

@@ -1,7 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The conditions of one procedure, and the progress of their evaluation. Guarded by the
-/// procedure's lock.
+/// The conditions of one procedure and their evaluation, guarded by the procedure's lock.
 final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// A condition, with its properties as read when it was added: the getters are the user's code,
   /// which may call back, so they must not run under a lock.
@@ -30,8 +29,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// The number of conditions whose prerequisites were already asked for.
   private var prepared = 0
   private var lastSerial: UInt64 = 0
-  /// The serial number of the evaluation whose answer is awaited; nil if none is. Other answers are
-  /// ignored.
+  /// The evaluation whose answer is awaited, if any. Other answers are ignored.
   private(set) var awaitedSerial: UInt64?
   private var task: Task<Void, Never>?
   var awaitedTask: BodyTask? { task.map { BodyTask($0) } }

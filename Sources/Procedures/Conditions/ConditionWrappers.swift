@@ -78,14 +78,13 @@ public struct SilentCondition<Base: Condition>: ConditionOfOthers {
   public func begin(_ procedure: Procedure) -> ConditionEvaluation { base.begin(procedure) }
 }
 
-/// A condition with further prerequisites: procedures that run before its base is evaluated.
+/// A condition with prerequisites: procedures that run before its base is evaluated.
 public struct WithPrerequisites<Base: Condition>: ConditionOfOthers {
   let base: Base
   var members: [any Condition] { [base] }
   private let make: @Sendable (Procedure) -> [Procedure]
 
-  /// Makes a condition from `base`, and from a closure that makes the prerequisites for a
-  /// procedure.
+  /// Makes a condition from `base` and a closure that makes the prerequisites.
   public init(
     _ base: Base, _ make: @escaping @Sendable (_ procedure: Procedure) -> [Procedure]
   ) {

@@ -1,4 +1,4 @@
-/// A condition of the framework with more properties: see `asksForCategoriesOnly` and
+/// Further properties of the framework's conditions, for `asksForCategoriesOnly` and
 /// `isMainActorBound`.
 protocol KnownCondition: Condition {
   var isExclusionOnly: Bool { get }
@@ -15,7 +15,6 @@ extension Condition {
   /// code.
   var asksForCategoriesOnly: Bool { (self as? any KnownCondition)?.isExclusionOnly ?? false }
 
-  /// Whether it is known to be evaluated on the main actor.
   var isMainActorBound: Bool { (self as? any KnownCondition)?.runsOnMainActor ?? false }
 }
 

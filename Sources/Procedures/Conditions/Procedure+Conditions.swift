@@ -74,8 +74,8 @@ extension Procedure {
 
   /// The name of the condition that answered `.ignored`, and so ended this procedure before it ran.
   ///
-  /// It is nil in all other cases. After a cancel without errors, too, the `outcome` is
-  /// `.cancelled([])`, and this is nil.
+  /// It is nil in all other cases, including a cancel from outside without errors, whose `outcome`
+  /// is `.cancelled([])`, too.
   ///
   /// ```swift
   /// if let condition = upload.ignoredCondition { print("not needed: \(condition)") }
@@ -124,8 +124,7 @@ extension Procedure {
         cancel(withError: error)
         return
       case .unsatisfied(_, let condition):
-        // This thread runs the procedure's turn, so DidCancel observers are called after the name
-        // is set.
+        // This is the procedure's turn: DidCancel observers are called later.
         if cancel(withErrors: []) {
           withCore { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
         }
@@ -162,7 +161,7 @@ extension Procedure {
     if !isWanted { task.cancel() }
   }
 
-  // MARK: What conditions bring
+  // MARK: Prerequisites
 
   /// Makes the procedure wait for prerequisites, and adds them where needed. False if the
   /// evaluation was abandoned.
@@ -186,8 +185,7 @@ extension Procedure {
     guard let (list, first, followUp) = start else { return false }
     followUp.perform()
     for (offset, link) in links.enumerated() {
-      // Several conditions may return the same prerequisite: the first procedure to claim it adds
-      // it.
+      // Several conditions may return the same prerequisite: the first to claim it adds it.
       if link.dependency.claimAsPrerequisite() {
         list.add(link.dependency, as: .prerequisite)
         // The requirements are nil if this procedure has finished in between.

@@ -24,16 +24,16 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     public var id: Int { record.id }
     /// The procedure's name.
     public var name: String { record.name }
-    /// The procedure's state.
+    /// Its state.
     public var state: ProcedureState { record.state }
-    /// Whether the procedure was cancelled.
+    /// Whether it was cancelled.
     public var isCancelled: Bool { record.isCancelled }
-    /// The cause of the procedure's wait, as a sentence; nil if it executes, or is about to act.
+    /// The cause of its wait, as a sentence; nil if it executes, or is about to act.
     public var obstacle: String? { record.obstacle }
     /// The entries that must finish first. If the procedure waits for a slot, or for a category
     /// with several places, only some of them must.
     public var waitsFor: [Int] { record.waitsFor }
-    /// The unfinished children, if the procedure is a group.
+    /// Its unfinished children, if it is a group.
     public var children: [Entry] { record.children.map { Entry(records: records, place: $0) } }
   }
 
@@ -44,7 +44,6 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
     let isCancelled: Bool
     let obstacle: String?
     let waitsFor: [Int]
-    /// The indices of the children's records.
     var children: [Int] = []
   }
 
@@ -163,7 +162,7 @@ extension ProcedureQueueSnapshot {
   }
 }
 
-/// Numbers the procedures that a snapshot meets, and records which of them it has described.
+/// Numbers the procedures that a snapshot meets.
 private struct SnapshotTaking {
   private var ids: [ObjectIdentifier: Int] = [:]
   private var met: [Procedure] = []
@@ -183,7 +182,7 @@ private struct SnapshotTaking {
   /// Describes the procedures of other queues for which described ones wait, without their
   /// children.
   ///
-  /// - Returns: the indices of their records.
+  /// - Returns: their indices in `records`.
   mutating func describeOthers() -> [Int] {
     let first = records.count
     var id = 1
@@ -199,7 +198,7 @@ private struct SnapshotTaking {
   ///
   /// Iterative: groups may be nested thousands deep.
   ///
-  /// - Returns: the index of its record.
+  /// - Returns: its index in `records`.
   mutating func describe(_ root: Procedure) -> Int {
     let first = records.count
     var undescribed: [(procedure: Procedure, parent: Int?)] = [(root, nil)]

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Reports on the procedures of a queue: holds the handler and the delays, schedules the looks for
-/// waits that last, and starts the search for waits that never end.
+/// The handler and the delays of a queue's reports, the looks for waits that last, and the search
+/// for waits that never end.
 final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   struct Settings: Sendable {
     var queueName = "ProcedureQueue"
@@ -17,7 +17,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   struct DiagnosticsState: Sendable {
     var settings = Settings()
-    /// Whether a look is scheduled. Its timer is stored slightly later.
+    /// Whether a look is scheduled; its timer is stored slightly later.
     var isArmed = false
     var lookTimer: SlabKey?
     /// Reports that the handler has received, and receives once: of a class that does not finish.
@@ -26,7 +26,6 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   let state = Locked(DiagnosticsState())
   let watch: WaitWatch
-  /// The queue's clock.
   let clock: TimerClock
 
   init(scheduler: any Scheduler, clock: TimerClock) {
@@ -38,8 +37,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   var settings: Settings { state.withLock { $0.settings } }
 
-  /// Changes the settings. The old values are released after the lock, since they hold the user's
-  /// closures.
+  /// The old values are released after the lock, since they hold the user's closures.
   func change(_ body: (inout Settings) -> Void) {
     let replaced = state.withLock { state in
       let replaced = state.settings
@@ -75,11 +73,11 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
 
   override func noteStuck(_ list: ProcedureList) { watch.noteStuck(in: list) }
 
-  // MARK: What goes on for too long
+  // MARK: Long waits
 
-  /// Keys of the reports that were written to standard error; no queue of the process repeats them.
+  /// Keys of the reports written to standard error, which no queue of the process repeats.
   private static let toldCauses = Locked(Set<String>())
-  /// The number of different reports after which no further ones are written.
+  /// The most keys; beyond them such reports are not written.
   private static let mostCauses = 1_000
 
   private static func isNew(_ cause: String) -> Bool {
@@ -94,8 +92,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - present: the whole wait, as the last look read it.
-  ///   - isHopeless: whether only the queue still refers to the procedure, so that nothing can
-  ///     finish it.
+  ///   - isHopeless: whether nothing but the queue refers to the procedure.
   func report(
     _ wait: Wait.Identity, of procedure: Procedure, _ present: Wait, age: Duration,
     isHopeless: Bool
@@ -125,8 +122,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
     case .finish:
       guard isHopeless || !procedure.indicatesOngoingWork else { return }
       let diagnostic = ProcedureDiagnostic.finishForgotten(procedure, age: isHopeless ? nil : age)
-      // Report this once for each class, to the handler of each queue or on standard error: an
-      // instance that is still at work looks like an instance that forgot to finish.
+      // Report this once for each class: an instance that is still at work looks like an instance
+      // that forgot to finish.
       let type = "finish \(isHopeless) \(ObjectIdentifier(type(of: procedure)))"
       if settings.handler == nil {
         if Self.isNew(type) { diagnostic.writeToStandardError() }

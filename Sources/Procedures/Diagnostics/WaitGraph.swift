@@ -1,5 +1,5 @@
 /// A graph of the waits of a queue's procedures, and of procedures on other queues for which they
-/// wait. It is built only from their `Wait`s.
+/// wait.
 ///
 /// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
 /// the holders of slots, or of places in a category, some suffice. The remaining procedures wait
@@ -20,10 +20,9 @@ struct WaitGraph {
   private var rows: [[Int]] = []
   private var rowsOfHolders: [ObjectIdentifier: Int] = [:]
   private var edges: [Edge] = []
-  /// For each procedure, the range of its edges in `edges`. All of them must be satisfied.
+  /// The range in `edges` of each procedure. All of its edges must be satisfied.
   private var edgesOfEach: [Range<Int>] = []
 
-  /// Whether one of the procedures is on no queue.
   private(set) var lacksSome = false
 
   /// The cost of building the graph: the number of procedures and of the references in their waits.
@@ -74,7 +73,7 @@ struct WaitGraph {
     return procedures.count - 1
   }
 
-  /// The first procedure for which `isStuck` is true, if a root cannot end while these are stuck.
+  /// The first stuck procedure, if a root cannot end because of them.
   func firstStuck(without isStuck: (Procedure) -> Bool) -> Procedure? {
     var stuck = procedures.map(isStuck)
     guard let first = stuck.firstIndex(of: true) else { return nil }
@@ -90,7 +89,7 @@ struct WaitGraph {
     return canEnd[..<rootCount].contains(false) ? procedures[first] : nil
   }
 
-  /// Returns the proved cycles, and whether there are others, which a later look may prove.
+  /// Returns the proved cycles, and whether a later look may prove others.
   ///
   /// A cycle is proved if every wait that keeps its members from ending is unchanged between two
   /// passes, the second of which begins after the first has read all waits: then all of them
@@ -126,7 +125,7 @@ struct WaitGraph {
     }
   }
 
-  /// The members of `circle`, and all procedures for which they wait, directly or not.
+  /// The members of `circle`, and everything for which they wait, directly or not.
   private func reached(from circle: [Int], _ keepers: [[Int]]) -> Set<Int> {
     var reached = Set(circle)
     var unvisited = circle
@@ -169,8 +168,7 @@ struct WaitGraph {
     return circles
   }
 
-  /// Rotates the cycle so that it begins with the lowest index, which is the oldest member if all
-  /// are on one queue.
+  /// Rotates the cycle so that its lowest index, the oldest member on one queue, comes first.
   private func inOrder(_ path: [Int]) -> [Int] {
     let start = path.indices.min { path[$0] < path[$1] } ?? 0
     return Array(path[start...] + path[..<start])
@@ -242,10 +240,9 @@ private struct WaitComparison {
 /// Procedures each of which waits for the next one; the last waits for the first.
 struct WaitCycle: Sendable {
   let members: [Procedure]
-  /// The wait of each member, at the same index.
   let waits: [Wait]
 
-  /// For each member, a sentence that says how it waits for the next one.
+  /// How each member waits for the next one.
   private var sentences: [String] {
     members.indices.map { index in
       let next = members[(index + 1) % members.count]

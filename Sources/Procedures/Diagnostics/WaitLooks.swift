@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Periodic looks through the procedures of a queue, which report the waits that have lasted.
+/// Periodic looks through a queue's procedures report the waits that have lasted.
 ///
 /// The beginning of a wait is not recorded. `lookSoon(from:)` is called where a wait may have
 /// begun: after a turn that did not finish its procedure, and after the few other events that begin
@@ -13,16 +13,15 @@ internal import ProcedurePrimitives
 ///     +-----------------+-------------------+---------------+---------------> time
 ///                       since = now                         delay has passed since: reported
 ///
-/// A report comes at most half a delay late. The work of a look is bounded: it visits only the
-/// oldest members of each line of a list, which have waited longest.
+/// A report comes at most half a delay late. A look visits only the oldest members of each line,
+/// which have waited longest.
 extension QueueDiagnostics {
-  /// The longest time before a look sees a new wait.
   private static let firstLook = Duration.seconds(1)
-  /// The most members of one line, and the most procedures in all, that a look visits.
+  /// The most members of a line, and the most in all, that a look visits.
   private static let mostOfALine = 500
   private static let most = 4_000
 
-  /// Schedules a look, since a member of `list` may have begun to wait. Called with no lock held.
+  /// Called, with no lock held, when a member of `list` may have begun to wait.
   func lookSoon(from list: ProcedureList) {
     guard wantsLooks, let period = state.withLock({ $0.settings.lookPeriod }),
       let root = list.listOfQueue
@@ -59,7 +58,7 @@ extension QueueDiagnostics {
     if list.count > 0 { lookSoon(from: list) }
   }
 
-  /// Cancels the timer when the queue is released and empty: nothing is left to look at.
+  /// Cancels the timer when the queue is released empty.
   func disarm() {
     if let key = state.withLock({ $0.lookTimer }) { clock.service.cancel(key) }
   }
@@ -67,7 +66,7 @@ extension QueueDiagnostics {
   // MARK: Looking
 
   fileprivate func look(from root: ProcedureList) {
-    // 1. Disarm before looking: a wait that begins during the look then sets another timer.
+    // 1. Disarm first, so that a wait that begins during the look sets another timer.
     let settings = state.withLock { state in
       (state.isArmed, state.lookTimer) = (false, nil)
       wantsLooks = state.settings.lookPeriod != nil
@@ -75,11 +74,10 @@ extension QueueDiagnostics {
     }
     guard let period = settings.lookPeriod else { return }
     let now = clock.now
-    // 2. If no worker may come, admit the procedures that have arrived: they may wait for a worker,
-    // and the look visits members only.
+    // 2. If no worker may come, admit arrived procedures, since the look visits members only.
     let mayLackWorkers = root.context.mayLackWorkers || root.context.scheduler.isStalled
     if mayLackWorkers { root.admit() }
-    // 3. Visit the lists, read each wait, and report the waits that have lasted.
+    // 3. Report the waits that have lasted.
     let later = now.saturatingAdvanced(by: period)
     var next: ContinuousClock.Instant?
     var lists = [root]
@@ -106,11 +104,11 @@ extension QueueDiagnostics {
             isHopeless: seen.wait == .finish && isReferencedByListOnly)
         }
         if let due { next = min(next ?? due, due) }
-        // The calls of a body begin and end without a turn, so look again after a period.
+        // A body's calls begin and end without a turn, so look again.
         if settings.reportsCalls, procedure.bodyTask != nil { next = min(next ?? later, later) }
       }
     }
-    // 4. Schedule the next look, unless no wait is left to report.
+    // 4. Schedule the next look, if a wait is left to report.
     guard let next else { return }
     arm(root, at: min(next, later))
   }
@@ -118,7 +116,6 @@ extension QueueDiagnostics {
 
 /// A handler receives all reports. Without one only the two most frequent mistakes are reported.
 extension QueueDiagnostics.Settings {
-  /// The longest time from one look to the next.
   var lookPeriod: Duration? {
     let delays = [waitReportDelay, handler == nil ? nil : gracePeriod].compactMap { $0 }
     return delays.min().map { max($0, .zero) / 2 }
@@ -129,11 +126,10 @@ extension QueueDiagnostics.Settings {
     return wait.isFrequentMistake || handler != nil ? waitReportDelay : nil
   }
 
-  /// Whether a call in which a body waits is reported.
   fileprivate var reportsCalls: Bool { handler != nil && waitReportDelay != nil }
 }
 
-/// Fires once, and runs the look on a worker, where it delays no other timer.
+/// Runs the look off the timer thread, where it would delay other timers.
 private final class LookTimer: QuietTarget {
   private let root: ProcedureList
   private let diagnostics: QueueDiagnostics
@@ -149,7 +145,7 @@ private final class LookTimer: QuietTarget {
 }
 
 extension ProcedureList {
-  /// Makes members of the procedures that have arrived.
+  /// Taking the lock makes arrived procedures members.
   fileprivate func admit() { locked { _ in } }
 
   /// The oldest members of each line, and whether nothing but the list refers to each, however weakly; and the first that a
@@ -172,7 +168,7 @@ extension ProcedureList {
 }
 
 extension Procedure {
-  /// Its present wait, and the identities under which this is reported if it lasts.
+  /// Its present wait, and the identities under which it is reported.
   ///
   /// - Parameters:
   ///   - asksList: whether its list is asked, too, which only says more where workers may not come.
@@ -197,10 +193,10 @@ extension Procedure {
 
   /// Stores its waits for the next look.
   ///
-  /// - Parameter isHopeless: whether nothing is left that could call `finish()`: that is reported
+  /// - Parameter isHopeless: whether nothing can call `finish()` any more, which is reported
   ///   without a delay.
-  /// - Returns: the waits that have lasted, each returned only once, and the time at which the next
-  ///   one will have lasted.
+  /// - Returns: the waits that have lasted, each only once, and the time at which the next one will
+  ///   have.
   fileprivate final func note(
     _ waits: [Wait.Identity], at now: ContinuousClock.Instant, isHopeless: Bool,
     _ settings: QueueDiagnostics.Settings

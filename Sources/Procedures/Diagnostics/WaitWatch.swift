@@ -8,7 +8,7 @@ internal import ProcedurePrimitives
 /// cancelled.
 final class WaitWatch: Sendable {
   private struct SearchState: Sendable {
-    /// The size of the graph in the last look.
+    /// The size of the last look's graph.
     var size = 0
     var timesPutOff = 0
   }
@@ -16,7 +16,6 @@ final class WaitWatch: Sendable {
   private static let mostTimesPutOff = 100
 
   private let scheduler: any Scheduler
-  /// The note that the lists of the queue write.
   let note = StuckNote(isUsed: true)
   private let state = Locked(SearchState())
 
@@ -24,8 +23,7 @@ final class WaitWatch: Sendable {
     self.scheduler = scheduler
   }
 
-  /// Notes that members of `list` wait, and that no worker has anything to do. Called with no lock
-  /// held.
+  /// Called, with no lock held, when members of `list` wait and no worker has anything to do.
   ///
   /// The queue's list is retained until the look is over. A weak reference would move its reference
   /// count into a side table, and make each retain and release slower.

@@ -1,21 +1,19 @@
 internal import ProcedurePrimitives
 
-/// The results of a group's children, and the group's decisions about them. Guarded by its own
-/// lock.
+/// The results of a group's children.
 struct ChildResults: Sendable {
   var errors: [any Error] = []
-  /// The group's own errors: those of the wrapped procedure, or of the attempt that counts.
+  /// Those of the wrapped procedure, or of the attempt that counts.
   var ownErrors: [any Error] = []
-  /// The cycles taken over so far. Every member of a cycle has its error, and the group takes it
+  /// The cycles taken over so far: every member has the error of its cycle, and the group takes it
   /// over once.
   var cycles: [[String]] = []
   var failurePolicy = FailurePolicy.keepGoing
   var recoveries: [Recovery] = []
 }
 
-/// How the errors of a child relate to its group.
 enum ChildRelation: Sendable {
-  /// They are errors of a part, and are named after it.
+  /// The errors of a part are named after it.
   case part
   /// They are the group's own errors.
   case whole
@@ -24,7 +22,7 @@ enum ChildRelation: Sendable {
 }
 
 extension GroupProcedure {
-  /// Whether a subclass or a closure may change a child's errors.
+  /// Whether a subclass or a closure may decide about errors.
   final var mayDecideOtherwise: Bool {
     type(of: self) != GroupProcedure.self || hasRecoveries.load() != 0
   }
@@ -32,8 +30,8 @@ extension GroupProcedure {
   /// Lets the override, and then the closures, say which errors of a child that is about to finish
   /// the group takes over.
   ///
-  /// They do not receive errors that the group itself gave to the child: once the group is
-  /// cancelled, a closure that answers each failure with another child would otherwise never stop.
+  /// They do not receive errors that the group gave to the child: in a cancelled group, a closure
+  /// that answers each failure with another child would otherwise never stop.
   final func decide(about child: Procedure) {
     guard mayDecideOtherwise else {
       if child.failed { takeOver(child.errors, of: child) }
@@ -70,14 +68,14 @@ extension GroupProcedure {
     }
   }
 
-  /// Whether it is the error of a cycle of which the group itself is a member.
+  /// Whether it is the error of a cycle with this group as a member.
   private func isOwnCycle(_ error: any Error) -> Bool {
     guard let cycle = error.cycleOfChild else { return false }
     return errors.contains { ($0 as? ProcedureError)?.cycle == cycle }
   }
 
-  /// All errors taken over, filtered once more: if a child ended while the group was being built,
-  /// only now is it known where the cause lies.
+  /// All errors taken over, filtered again: the cause of a child that ended while the group was
+  /// being built may be known only now.
   final var errorsAtTheEnd: [any Error] {
     let errors = childResults.withLock { $0.ownErrors + $0.errors }
     guard !errors.isEmpty, let reference = childList?.owner else { return errors }
@@ -89,7 +87,6 @@ extension GroupProcedure {
     _ = childResults.withLock { exchange(&$0.ownErrors, with: errors) }
   }
 
-  /// Drops all errors, the group's own and those of children.
   final func forgetErrors() {
     // They are released after the lock.
     _ = childResults.withLock { results in
@@ -107,12 +104,12 @@ extension GroupProcedure {
 }
 
 extension ChildResults {
-  /// The number of errors that a group keeps if it does not keep its finished children.
+  /// The limit on errors if the group does not keep its finished children.
   private static let mostKept = 100
 
   /// Forgets the oldest errors beyond `mostKept`.
   ///
-  /// - Returns: the forgotten errors, which the caller releases without the lock.
+  /// - Returns: these errors, which the caller releases without the lock.
   fileprivate mutating func forgetEarlier() -> [any Error] {
     let surplus = max(errors.count - Self.mostKept, 0)
     let forgotten = Array(errors.prefix(surplus))
@@ -131,13 +128,12 @@ extension ChildResults {
 }
 
 extension Error {
-  /// The error of the child, if this error names one; otherwise this error.
+  /// The child's error, if this one names a child; otherwise itself.
   fileprivate var fromChild: any Error {
     guard let error = self as? ProcedureError, error.code == .child else { return self }
     return error.underlyingErrors.first ?? self
   }
 
-  /// The cycle of this error, or of the child's error; nil if it is about none.
   fileprivate var cycleOfChild: [String]? {
     guard let cycle = (fromChild as? ProcedureError)?.cycle, !cycle.isEmpty else { return nil }
     return cycle

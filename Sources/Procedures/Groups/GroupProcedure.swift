@@ -26,8 +26,8 @@ internal import ProcedurePrimitives
 /// A child's own cancel or failure affects neither its siblings nor the group, unless
 /// `failurePolicy` says so. Its errors become the group's, each with the child's name, except
 /// errors that `child(_:willFinishWithErrors:)`, or a closure given to `recover`, does not return.
-/// If a child ended only because a sibling or the group did, its errors are left out: one cause is
-/// one error.
+/// A child that ended only because a sibling or the group did is not reported: one cause is one
+/// error.
 nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private final let list = ProcedureList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
@@ -38,7 +38,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Whether children may start.
   @safe @exclusivity(unchecked) private final var hasBegun = false
-  /// Whether starting them is left to the worker that runs this turn.
+  /// Whether starting the ready ones is left to the worker that runs this turn.
   @safe @exclusivity(unchecked) private final var isLeftToWorker = false
 
   /// Makes a group of `children`.
@@ -53,7 +53,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Makes a group of the procedures of a sequence, such as an array of a subclass, a set or a lazy
   /// map.
-  @_disfavoredOverload  // An array literal takes the other one.
+  @_disfavoredOverload  // An array takes the other one.
   public init<Children: Sequence>(name: String? = nil, children: Children)
   where Children.Element: Procedure {
     super.init()
@@ -114,8 +114,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Whether `children` keeps finished children; default true.
   ///
   /// Set it to false on a group that lives long and receives children without end: then it releases
-  /// each child that has finished, and keeps only the newest hundred errors of children. You may
-  /// set it at any time; children that finished before are released at once, and do not come back.
+  /// finished children, and keeps only the newest hundred errors. You may set it at any time;
+  /// children that finished before are released at once, and do not come back.
   public final var keepsFinishedChildren: Bool {
     get { list.keepsFinishedChildren }
     set { list.keepsFinishedChildren = newValue }
@@ -147,14 +147,12 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Adds a child. You may call it on any thread, until the group's last child has finished.
   ///
-  /// The call and the group's end exclude each other: either the child is accepted, and the group
-  /// waits for it, or it is refused. A refused child is cancelled with
-  /// `ProcedureError.Code.groupFinished`, and finishes. A child of a cancelled group is cancelled
-  /// at once, and the group waits for it.
+  /// The group accepts the child and waits for it, or has ended and refuses it. A refused child is
+  /// cancelled with `ProcedureError.Code.groupFinished`, and finishes. A child of a cancelled group
+  /// is cancelled at once, and the group waits for it.
   ///
-  /// When the group executes, it calls will-add and did-add observers for the children that it has,
-  /// before any of them starts. For a later child it calls them in its next turn, and the child
-  /// starts afterwards.
+  /// When the group executes, it calls will-add and did-add observers for its children before any
+  /// of them starts. For a later child it calls them in its next turn, before the child starts.
   ///
   /// - Returns: whether it was accepted.
   @discardableResult
@@ -168,8 +166,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       if tellsObservers { announce([child], as: .ownChild) }
       return true
     case .accepted(isAnnounced: false):
-      // The group announces it when it executes, and it cannot start before, so the hold is not
-      // needed.
+      // The group announces it when it executes. It cannot start before, so release the hold.
       if tellsObservers { child.dependencyFinished() }
       return true
     }
@@ -203,7 +200,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     if peek({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
   }
 
-  /// - Parameter batch: the procedures added in one call; it is completed when the last of
+  /// - Parameter batch: procedures added in one call, which are completed when the last of
   ///   `children` was announced.
   private func announce(
     _ children: [Procedure], as target: PendingAddition.Target, completing batch: [Procedure] = []
@@ -237,7 +234,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Decides what happens to the other children when one fails; default `.keepGoing`.
   ///
-  /// You may set it at any time; it applies to children that fail later.
+  /// A change applies to children that fail later.
   public final var failurePolicy: FailurePolicy {
     get { childResults.withLock { $0.failurePolicy } }
     set { childResults.withLock { $0.failurePolicy = newValue } }
@@ -257,11 +254,11 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// ```
   ///
   /// The group calls it once for every child. `errors` is empty if the child succeeded, was
-  /// cancelled without errors, or was cancelled only by the group; `child.isCancelled` tells
-  /// success from a cancel. The child has not finished yet: it waits for the answer, so a child
-  /// that you add here is in time, and its dependents have not started. The returned errors become
-  /// part of the group's errors, each with the child's name; `[]` means that the child's failure is
-  /// dealt with, and does not count for `failurePolicy`.
+  /// cancelled without errors, or was cancelled only by the group; read `child.isCancelled` to
+  /// distinguish these. The child waits for the answer, and its dependents have not started: a
+  /// child that you add here is in time. The returned errors become part of the group's errors,
+  /// each with the child's name; `[]` means that the child's failure is dealt with, and does not
+  /// count for `failurePolicy`.
   ///
   /// Like every override it is called in the group's turn: while `execute()` of the group blocks,
   /// no child can finish. The default returns all errors. The group leaves out returned errors that
@@ -288,7 +285,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Called when the group has executed, or never will: from now on the last child ends the group.
   final override func settleChildren() {
     if state == .executing, !hasBegun { begin(onWorker: false) }
-    // This thread already runs the group's turn, so the children's end needs no further turn.
+    // This thread already runs the group's turn, so the result is ignored.
     if list.settle() { _ = childrenFinished() }
   }
 
@@ -323,8 +320,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// The decision of a group class of the framework. It comes after the user's override, which
-  /// therefore need not call super.
+  /// The decision of a framework's group class, made after the user's override, which need not call
+  /// super.
   func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
 
   /// How a child's errors relate to the group. Called after `errorsToTakeOver`.
@@ -364,11 +361,11 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     for procedure in awaitingTurn { procedure.requestTurn() }
   }
 
-  /// Overridden by subclasses that retain children outside of the list, to release them when the
-  /// group is deallocated.
+  /// Overridden to release references to children outside of the list when the group is
+  /// deallocated.
   func forgetChildren() {}
 
-  /// Takes the children out of the list, which they do not retain, before the group is deallocated.
+  /// Takes the children out of the list, which they do not retain.
   private func abandonChildren() -> ListMachine.Remains {
     let remains = list.abandon()
     for child in remains.unfinished { child.withCore { $0.leaveList() } }

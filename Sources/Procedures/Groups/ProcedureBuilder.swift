@@ -27,11 +27,10 @@ public enum ProcedureBuilder {
     procedures.map { $0 as Procedure }
   }
 
-  /// Accepts a statement without a value, such as setting a name. It adds no procedure.
+  /// Accepts a statement without a value, such as setting a name.
   public static func buildExpression(_ statement: Void) -> [Procedure] { [] }
 
-  /// Accepts a call that returns whether it was in time, such as `add(dependency:)`. It adds no
-  /// procedure.
+  /// Accepts a call that returns whether it was in time, such as `add(dependency:)`.
   public static func buildExpression(_ statement: Bool) -> [Procedure] { [] }
 
   /// Joins all statements, in order.

@@ -1,4 +1,4 @@
-/// Procedures that run in steps, one after the other. `then` makes it.
+/// Procedures that run in steps, made by `then`.
 ///
 /// It is a sequence of the procedures, in the order of the steps, for a queue, a group or a
 /// `ProcedureBuilder`.
@@ -13,7 +13,7 @@ public struct ProcedureSequence: Sequence, Sendable {
   /// Adds a step: each of `next` waits until all procedures of the previous step have finished.
   ///
   /// - Parameters:
-  ///   - next: the procedures of the next step, which may run at the same time.
+  ///   - next: the next step's procedures, which run side by side.
   ///   - requirement: how the previous step must have ended; by default in any way.
   public func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any
@@ -50,7 +50,7 @@ extension Procedure {
   /// nothing to a queue or a group: add the sequence that it returns.
   ///
   /// - Parameters:
-  ///   - next: the procedures of the next step, which may run at the same time.
+  ///   - next: the next step's procedures, which run side by side.
   ///   - requirement: how this procedure must have ended; by default in any way.
   public final func then(
     _ next: Procedure..., requiring requirement: DependencyRequirement = .any

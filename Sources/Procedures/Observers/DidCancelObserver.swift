@@ -8,8 +8,7 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// It does the same as `addDidCancelBlockObserver`, as a value. With `P` as `Procedure` it observes
-/// any procedure. With another type you can add it only to procedures of that type; the compiler
-/// refuses others.
+/// any procedure. For another type the compiler lets you add it only to procedures of that type.
 public struct DidCancelObserver<P: Procedure>: Sendable {
   /// The queue that calls the closure; nil for the procedure's worker.
   public let eventQueue: DispatchQueue?

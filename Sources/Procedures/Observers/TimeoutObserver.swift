@@ -10,7 +10,7 @@ internal import ProcedurePrimitives
 /// count. If the procedure has already started, the time counts from the moment of adding. The
 /// procedure is cancelled with `ProcedureError.Code.timedOut`; a procedure that ignores its cancel
 /// goes on. A duration of zero or less cancels before `execute()` is called. One observer may be
-/// added to several procedures; each has its own time. Of several observers the shortest time
+/// added to several procedures; each has its own time. The shortest time of several observers
 /// applies. `isCancelled` becomes true in time even if every thread of Dispatch's global queues is
 /// blocked; delivering the cancel needs a free one.
 public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
@@ -29,7 +29,6 @@ public struct TimeoutObserver: ProcedureObserver, BeginsWithStart {
     start(for: procedure)
   }
 
-  /// Starts the time of a procedure whose willExecute event is here, or has passed.
   func start(for procedure: Procedure) {
     guard duration > .zero else {
       let error = ProcedureError(.timedOut, of: procedure.name, .duration(duration))
@@ -86,8 +85,8 @@ extension ProcedureProtocol {
   /// It adds a `TimeoutObserver`. The time counts from willExecute, or from now if the procedure
   /// has started, so `queue.add { … }.timeout(after:)` limits the closure. It is measured by the
   /// queue's clock, and the error of the cancel is `ProcedureError.Code.timedOut`. Zero or less
-  /// cancels the procedure as soon as it starts, before `execute()`. Of several timeouts the
-  /// shortest applies.
+  /// cancels the procedure when it starts, before `execute()`, or now if it has started. The
+  /// shortest of several timeouts applies.
   ///
   /// - Returns: this procedure.
   @discardableResult

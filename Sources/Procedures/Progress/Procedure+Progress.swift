@@ -3,10 +3,10 @@ internal import ProcedurePrimitives
 extension Procedure {
   /// The fraction of the work that is done, from 0 to 1.
   ///
-  /// It is 1 once the procedure has finished, even with errors. Before, it is the last fraction
-  /// given to `report(fractionCompleted:)`; for a group that reports nothing, the mean of its
-  /// children's fractions, weighted by their `progressWeight`; for a retry, the fraction of its
-  /// current attempt. Reading a group's fraction reads those of all its descendants.
+  /// It is 1 once the procedure has finished, even with errors. Before, it is the last reported
+  /// fraction; for a group that reports nothing, the mean of its children's fractions by
+  /// `progressWeight`; for a retry, the fraction of its current attempt. Reading a group's fraction
+  /// visits all of its descendants.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
     var sum = 0.0
@@ -57,9 +57,9 @@ extension Procedure {
   /// The procedure's share in its group's fraction, relative to its siblings; default 1.
   ///
   /// Set it before you add the procedure to its group: once a reader watches the group's
-  /// `progressUpdates`, they keep the weight that they have. A procedure with the weight zero does
-  /// not count. Weights above 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative
-  /// number, infinity or NaN, such as 0 / 0, is a programmer error and traps.
+  /// `progressUpdates`, they keep the weight that they have. Zero does not count. Weights above
+  /// 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative number, infinity or NaN, such
+  /// as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
     get { peek { $0.progress?.weight } ?? 1 }
     set {
@@ -82,9 +82,8 @@ extension Procedure {
   ///
   /// A slow reader gets the latest fraction, not all. The sequence ends with 1 when the procedure
   /// has finished; it also ends when the procedure is deallocated, and when the reading task is
-  /// cancelled. While a group is watched, a change of a fraction below it costs time in proportion
-  /// to its depth there, and added children start after the group's observers have been called for
-  /// them.
+  /// cancelled. While a group is watched, each change below it costs time in proportion to its
+  /// depth, and added children start after the group's observers have been called for them.
   public final var progressUpdates: ProgressUpdates {
     let (node, isNew) = node()
     // From now on the procedure and its descendants report to nodes.
@@ -92,7 +91,7 @@ extension Procedure {
     return node.watch(for: self)
   }
 
-  /// A signal for each change, and a function that returns the latest fraction.
+  /// Signals for changes, and the latest fraction.
   ///
   /// Unlike `progressUpdates`, it signals even if the fraction has returned to its previous value.
   package final var fractionChanges: (changes: AsyncStream<Void>, latest: @Sendable () -> Double) {
@@ -119,8 +118,7 @@ extension Procedure {
     var unvisited = new
     while let (procedure, node) = unvisited.popLast() {
       if let group = procedure as? GroupProcedure {
-        // Add the observer before reading the children: none is missed, and a second visit of the
-        // same child changes nothing.
+        // Add the observer first, so that no child is missed; one may be visited twice.
         group.addDidAddProcedureBlockObserver { [weak node] group, added in
           guard let node, added.isChild(of: group) else { return }
           watch(added.join(node, of: group))
@@ -132,8 +130,7 @@ extension Procedure {
     }
   }
 
-  /// Joins the parent's node. Returns the procedure with its node if that is new and must be
-  /// watched.
+  /// Joins the parent's node. Returns the procedure if its node is new, and must be watched.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
     let source = group.progressSource
     guard source == nil || source === self else { return [] }
@@ -151,7 +148,7 @@ extension Procedure {
 final class OwnProgress: Attachment, @unchecked Sendable {
   @safe @exclusivity(unchecked) var fraction: Double?
   @safe @exclusivity(unchecked) var weight: Double?
-  /// Not nil once a reader has watched the procedure or a group around it.
+  /// Set once a reader watches this procedure or a group around it.
   @safe @exclusivity(unchecked) var node: ProgressNode?
 
   override var afterFinish: Attachment? { self }

@@ -10,8 +10,10 @@ final class ProgressNode: Sendable {
     /// Whether the procedure reported it; otherwise it is the children's mean.
     var isReported: Bool
     var isFinished = false
+    /// Whether it has a parent, or is about to.
+    var hasJoined = false
     var parent: ProgressNode?
-    /// The parent's generation to which it belongs.
+    /// Its generation in the parent.
     var place = 0
     /// Only children of this generation count: an attempt replaces all earlier attempts.
     var generation = 0
@@ -21,7 +23,7 @@ final class ProgressNode: Sendable {
     var watchers: [ObjectIdentifier: ProgressWatcher] = [:]
   }
 
-  /// The effects of a new fraction, performed after the lock.
+  /// The work after the lock for a new fraction.
   private struct Change: Sendable {
     let difference: Double
     let parent: ProgressNode?
@@ -71,7 +73,6 @@ final class ProgressNode: Sendable {
     return ProgressUpdates(watcher: watcher, changes: stream, procedure: Weak(procedure))
   }
 
-  /// Sets the fraction that the procedure itself reports.
   func report(_ fraction: Double) {
     let change = state.withLock { state in
       state.isReported = true
@@ -80,7 +81,7 @@ final class ProgressNode: Sendable {
     propagate(change)
   }
 
-  /// Sets the fraction to 1 when the procedure has finished, and ends the readers' streams.
+  /// Sets the fraction to 1, and ends the readers' streams.
   func finish() {
     let (change, watchers) = state.withLock { state in
       let change = move(&state, to: 1)
@@ -92,16 +93,21 @@ final class ProgressNode: Sendable {
     for watcher in watchers { watcher.changes.finish() }
   }
 
-  /// Joins the node of its group, once: beside its siblings, or in place of earlier attempts.
+  /// Joins its group's node, once: beside its siblings, or in place of earlier attempts.
   func join(_ parent: ProgressNode, replacingOthers: Bool) {
+    // 1. Two may be about to: who reads the children, and who announces this one. A second generation would leave it out.
+    let isFirst = state.withLock { state in
+      defer { state.hasJoined = true }
+      return !state.hasJoined
+    }
+    guard isFirst else { return }
+    // 2. Its place, then its present fraction, and from now on each change of that.
     let place = replacingOthers ? parent.beginGeneration() : 0
-    let completed: Double? = state.withLock { state in
-      guard state.parent == nil else { return nil }
+    let completed = state.withLock { state in
       state.parent = parent
       state.place = place
       return state.fraction * weight
     }
-    guard let completed else { return }
     parent.propagate(parent.add(completed: completed, total: weight, at: place))
   }
 

@@ -1,9 +1,10 @@
 internal import ProcedurePrimitives
 
-/// The unfinished procedures of one key of a `ProcedureStore`, in the order in which they were added.
+/// The unfinished procedures of one key of a `ProcedureStore`, in the order in which they were
+/// added.
 ///
-/// Each waits for the one before, by a `LineDependency`. One that ends before its turn, because it was cancelled, leaves
-/// the line from the middle: then the one behind it waits for the next before it, and so on.
+/// Each member waits for its predecessor by a `LineDependency`. A cancelled member may finish
+/// early, and leaves the line from the middle: then its successor waits for the next predecessor.
 ///
 /// ```
 ///   running A  <-  B  <-  C        B is cancelled, and finishes:        running A  <-  C
@@ -13,7 +14,7 @@ internal import ProcedurePrimitives
 class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
   struct Member: Sendable {
     let procedure: Procedure
-    /// Those who want it, if others may join it.
+    /// The callers that want it; nil if none may join it.
     let audience: SharedCancellation?
   }
 
@@ -35,7 +36,7 @@ class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
 
   final func remove(_ key: SlabKey) -> Member? { members.remove(key, from: &order) }
 
-  /// The one before a member, and its key; nil if the member is the first, or has left.
+  /// The predecessor of a member, with its key; nil if the member is the first, or has left.
   final func member(before key: SlabKey) -> (Procedure, SlabKey)? {
     guard members.contains(key) else { return nil }
     let place = members.place(before: key.place)
@@ -44,14 +45,14 @@ class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
   }
 }
 
-/// The place of a procedure in a line, which it leaves when it has finished.
+/// A procedure's membership of a line, which it leaves when it has finished.
 final class LinePlace: Attachment, @unchecked Sendable {
   struct Content: Sendable {
     let table: KeyTable
     let line: KeyedBacklog
     let key: SlabKey
 
-    /// The procedure that it must wait for, if any.
+    /// A new dependency on the predecessor, if there is one.
     func dependency() -> LineDependency? {
       table.withLock { line.member(before: key) }.map { earlier, earlierKey in
         LineDependency(
@@ -59,7 +60,7 @@ final class LinePlace: Attachment, @unchecked Sendable {
       }
     }
 
-    /// The procedure there has finished.
+    /// Removes the finished procedure from the line.
     func leave() {
       let left = table.remove(from: line) { line.remove(key) }
       left?.audience?.complete()
@@ -71,14 +72,15 @@ final class LinePlace: Attachment, @unchecked Sendable {
   override func procedureDidLeave() { content?.leave() }
 }
 
-/// A procedure waits for the one before it in its line. No dependency in the eyes of the user.
+/// The dependency of a procedure on its predecessor in its line. It is not one of the user's
+/// `dependencies`.
 final class LineDependency: Dependency, @unchecked Sendable {
   private let earlierPlace: LinePlace.Content
   private let place: LinePlace.Content
 
   /// - Parameters:
-  ///   - earlierPlace: that of the one before it.
-  ///   - place: that of the dependent.
+  ///   - earlierPlace: the predecessor's place.
+  ///   - place: the dependent's place.
   init(
     on earlier: Procedure, at earlierPlace: LinePlace.Content, for place: LinePlace.Content
   ) {
@@ -90,9 +92,9 @@ final class LineDependency: Dependency, @unchecked Sendable {
   override var isDeclared: Bool { false }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
-    // 1. It has finished, though the thread that saw to that may not have come to its place yet.
+    // 1. The predecessor has finished, but its thread may not have left the line yet: do that here.
     earlierPlace.leave()
-    // 2. If it did so before its turn, there are others before the dependent.
+    // 2. If the predecessor finished early, the dependent may have another one, and waits for it.
     if let next = place.dependency(), dependent.wait(for: next, insteadOf: self) { return }
     super.letGo(dependent, on: worker)
   }

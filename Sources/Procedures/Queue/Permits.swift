@@ -1,15 +1,14 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Places for so many unfinished procedures, and what waits for one, in order.
+/// Places for `limit` unfinished procedures, and the tasks and threads that wait for one, in order.
 ///
-/// A procedure that has a place gives it back when it has finished, however it ends: see
-/// `PermitHolder`.
+/// A procedure gives its place back when it has finished: see `RoomPlace`.
 ///
 /// | event     | places are free                       | all are taken                            |
 /// |-----------|---------------------------------------|------------------------------------------|
 /// | take      | takes one                             | waits, or is refused                     |
-/// | give back | one more is free                      | goes to the first that waits, if any     |
+/// | give back | frees one                             | hands it to the first waiter, if any     |
 ///
 /// Invariant: while one waits, all places are taken.
 final class Permits: Sendable {
@@ -38,13 +37,13 @@ final class Permits: Sendable {
   /// Takes a place, and waits for it if none is free.
   ///
   /// - Parameters:
-  ///   - list: that of the queue on which the procedures are that have a place.
-  ///   - name: the call.
-  /// - Returns: false if the task that calls is cancelled: then it has none.
+  ///   - list: the list of the queue that has the procedures.
+  ///   - name: the name of the call, for diagnostics.
+  /// - Returns: false, without a place, if the calling task is cancelled.
   func take(on list: ProcedureList, in name: String) async -> Bool {
     await FinishWaiter.wait(in: name, for: .room(self, list)) { task in
       state.withLock { state in
-        // Under the lock: a later cancel finds the task among the waiting ones.
+        // Check this under the lock: a later cancel finds the task among the waiters.
         if Task.isCancelled { return false }
         if state.take() { return true }
         state.waiting.append(task)
@@ -55,9 +54,10 @@ final class Permits: Sendable {
     }
   }
 
-  /// Takes a place, or stands in line for one.
+  /// Takes a place, or waits in line.
   ///
-  /// - Returns: the semaphore that is signalled when it has one, and its place in the line; nil if it has one.
+  /// - Returns: nil if it took a place; otherwise the semaphore that is signalled when the waiter
+  ///   is handed one, and its position.
   func takeOrStandInLine() -> (DispatchSemaphore, FinishWaiter.Place)? {
     state.withLock { state in
       if state.take() { return nil }
@@ -67,14 +67,14 @@ final class Permits: Sendable {
     }
   }
 
-  /// A thread gives up its wait.
+  /// Removes the waiter of a thread that gives up.
   ///
-  /// - Returns: false if it was handed a place meanwhile.
+  /// - Returns: false if the thread was handed a place meanwhile.
   func leave(at place: FinishWaiter.Place) -> Bool {
     state.withLock { $0.waiting.remove(at: place) != nil }
   }
 
-  /// Frees a place, or hands it to the first that waits.
+  /// Frees a place, or hands it to the first waiter.
   func giveBack() {
     let next = state.withLock { state in
       let next = state.waiting.takeFirst()

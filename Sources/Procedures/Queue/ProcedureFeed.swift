@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Adds procedures to a queue while there is room: at most so many of them are pending or running at a time.
+/// Adds procedures to a queue while there is room: at most `limit` of them are unfinished at a
+/// time.
 ///
 /// ```swift
 /// let jobs = ProcedureFeed(into: queue, atMost: 100)
@@ -9,34 +10,35 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A queue takes whatever you add, so a fast producer fills the memory. A feed makes it wait, or refuses. To feed one
-/// sequence, `queue.add(_:atMost:)` is enough.
+/// A queue accepts everything that you add, so a fast producer fills the memory. A feed makes the
+/// producer wait, or refuses. To feed one sequence, `queue.add(_:atMost:)` is enough.
 ///
-/// A procedure takes its place when it is added, and gives it back when it has finished, after its DidFinish
-/// observers, however it ends. The feed counts only procedures that you add through it: none that others add to the
-/// queue, none that a procedure produces, and no children of a group. Each feed of a queue has its own room.
+/// A procedure takes a place when it is added, and gives it back when it has finished, after its
+/// DidFinish observers, even if it failed. The feed counts only procedures that you add through it:
+/// no others on the queue, no produced ones, and no children of a group. Each feed of a queue has
+/// its own places.
 ///
-/// If there was no room, the waiting task was cancelled, or the queue is closed, the procedure is cancelled
-/// and finishes without executing: every wait for it ends.
+/// If there was no room, the waiting task was cancelled, or the queue is closed, the procedure is
+/// cancelled and finishes without executing: every wait for it ends.
 ///
 /// ## Ordering
-/// Procedures get room in the order in which they came. Offer a procedure after its dependencies: if procedures that
-/// wait for it take all places, it is never added.
+/// Places are given in the order of the calls. Offer a procedure after its dependencies: if
+/// procedures that wait for it take all places, it is never added.
 ///
 /// ## Cancellation
 /// Cancelling the waiting task ends its wait. Procedures that it added before go on.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread and task, any number of them at once. A procedure of the queue should not
-/// wait for room there: it keeps its own slot meanwhile.
+/// You may call everything on any thread and in any task, concurrently. A procedure of the queue
+/// should not wait for room there: it holds its own slot meanwhile.
 ///
 /// ## Cost
-/// About a microsecond for a procedure, besides adding it.
+/// A feed costs about a microsecond for each procedure, in addition to adding it.
 public final class ProcedureFeed: Sendable {
-  /// The queue to which it adds procedures. The feed keeps it.
+  /// The queue to which it adds procedures. The feed retains it.
   public let queue: ProcedureQueue
 
-  /// How many unfinished procedures it lets in.
+  /// How many of its procedures may be unfinished at a time.
   public let limit: Int
 
   private let permits: Permits
@@ -44,7 +46,7 @@ public final class ProcedureFeed: Sendable {
   /// Makes a feed without procedures.
   ///
   /// - Parameters:
-  ///   - queue: where it adds them.
+  ///   - queue: the queue to which it adds them.
   ///   - limit: how many of them may be unfinished at a time: at least 1.
   public init(into queue: ProcedureQueue, atMost limit: Int) {
     guard limit > 0 else {
@@ -62,8 +64,8 @@ public final class ProcedureFeed: Sendable {
 
   /// Waits until there is room, and adds a procedure.
   ///
-  /// - Returns: false if the waiting task is cancelled, or the queue closed: then the procedure is cancelled, and
-  ///   finishes without executing.
+  /// - Returns: false if the waiting task is cancelled, or the queue closed: then the procedure is
+  ///   cancelled, and finishes without executing.
   @discardableResult
   public func add(_ procedure: Procedure) async -> Bool {
     guard await permits.take(on: queue.list, in: "add(_:) of a feed") else {
@@ -76,8 +78,9 @@ public final class ProcedureFeed: Sendable {
 
   /// Adds a procedure if there is room now.
   ///
-  /// - Returns: false if there is none: then the procedure is cancelled with `ProcedureError.Code.queueFull`, and
-  ///   finishes without executing. False also if the queue is closed.
+  /// - Returns: false if there is no room: then the procedure is cancelled with
+  ///   `ProcedureError.Code.queueFull`, and finishes without executing. It also returns false if
+  ///   the queue is closed.
   @discardableResult
   public func addIfRoom(_ procedure: Procedure) -> Bool {
     guard permits.takeIfFree() else {
@@ -88,17 +91,19 @@ public final class ProcedureFeed: Sendable {
     return addInPlace(procedure)
   }
 
-  /// Blocks the calling thread until there is room, and adds a procedure: for code that is not `async`.
+  /// Blocks the calling thread until there is room, and adds a procedure. Use it in code that is
+  /// not `async`.
   ///
   /// ```swift
   /// while let line = readLine() { jobs.blockUntilAdded(Job(line)) }
   /// ```
   ///
-  /// If all places are kept by procedures that wait for the caller, directly or by way of others, none would become free:
-  /// the members of that cycle are cancelled with `ProcedureError.Code.dependencyCycle`, and so is `procedure`. Do not call
-  /// it on the main thread if a procedure that keeps a place needs the main actor.
+  /// If all places are held by procedures that wait for the caller, directly or not, none would
+  /// become free: the members of that cycle are cancelled with
+  /// `ProcedureError.Code.dependencyCycle`, and so is `procedure`. Do not call it on the main
+  /// thread if a procedure that holds a place needs the main actor.
   ///
-  /// - Returns: false if the queue is closed, see `add(_:)`; or after such a cycle.
+  /// - Returns: false if the queue is closed, as for `add(_:)`, or after such a cycle.
   @available(*, noasync, message: "await add(_:) instead")
   @discardableResult
   public func blockUntilAdded(_ procedure: Procedure) -> Bool {
@@ -121,9 +126,10 @@ public final class ProcedureFeed: Sendable {
   /// await feed.add(files.lazy.map { Compress($0) })
   /// ```
   ///
-  /// The feed asks the sequence for the next one only when there is room, so `lazy.map` makes none before.
-  /// It returns when the sequence has ended, for which it needs room once more; not when the procedures have finished.
-  /// When the task is cancelled, or the queue closed, it returns as well.
+  /// The feed asks the sequence for the next procedure only when there is room, so `lazy.map` makes
+  /// none before. It returns when the sequence has ended; reaching the end also needs a free place.
+  /// It does not wait until the procedures have finished. It also returns when the task is
+  /// cancelled or the queue is closed.
   public func add<Procedures: Sequence>(_ procedures: Procedures) async
   where Procedures.Element: Procedure {
     var iterator = procedures.makeIterator()
@@ -138,8 +144,9 @@ public final class ProcedureFeed: Sendable {
   /// try await feed.add(socket.requests.map { Answer($0) })
   /// ```
   ///
-  /// The feed asks the sequence for the next one only when there is room, and keeps no place while it waits for one. An
-  /// element that comes when the task has been cancelled is cancelled, and finishes.
+  /// The feed asks the sequence for the next procedure only when there is room, and holds no place
+  /// while it waits for the sequence. A procedure that comes after the task was cancelled is
+  /// cancelled, and finishes.
   ///
   /// - Throws: the error of the sequence. Procedures added before go on.
   public func add<Procedures: AsyncSequence>(
@@ -168,23 +175,26 @@ public final class ProcedureFeed: Sendable {
 }
 
 extension ProcedureQueue {
-  /// Adds the procedures of a sequence while there is room: at most so many of them are pending or running at a time.
+  /// Adds the procedures of a sequence while there is room: at most `limit` of them are unfinished
+  /// at a time.
   ///
   /// ```swift
   /// await queue.add(pictures.lazy.map { Resize($0) }, atMost: 16)
   /// ```
   ///
-  /// The queue asks the sequence for the next one only when there is room, so `lazy.map` makes none before. The call
-  /// returns when the sequence has ended, for which it needs room once more, not when the procedures have finished. It
-  /// also returns when the task is cancelled, or the queue closed; procedures added before go on. With several
-  /// sequences, or to refuse instead of waiting, make a `ProcedureFeed`.
+  /// The queue asks the sequence for the next procedure only when there is room, so `lazy.map`
+  /// makes none before. The call returns when the sequence has ended; reaching the end also needs a
+  /// free place. It does not wait until the procedures have finished. It also returns when the task
+  /// is cancelled or the queue is closed; procedures added before go on. For several sequences, or
+  /// to refuse instead of waiting, make a `ProcedureFeed`.
   public func add<Procedures: Sequence>(
     _ procedures: Procedures, atMost limit: Int
   ) async where Procedures.Element: Procedure {
     await ProcedureFeed(into: self, atMost: limit).add(procedures)
   }
 
-  /// Adds the procedures of an asynchronous sequence while there is room, as `add(_:atMost:)` of a plain one.
+  /// Adds the procedures of an asynchronous sequence while there is room, like `add(_:atMost:)`
+  /// with a plain one.
   ///
   /// ```swift
   /// try await queue.add(urls.map { Fetch($0) }, atMost: 8)

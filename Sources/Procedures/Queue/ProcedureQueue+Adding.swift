@@ -1,9 +1,9 @@
 internal import ProcedurePrimitives
 
 extension ProcedureQueue {
-  /// Adds a procedure. It can be added once, ever, to a queue or a group.
+  /// Adds a procedure. A procedure can be added only once, to a queue or a group.
   ///
-  /// Returns at once; adding one again is a programmer error, and traps. A queue that was closed
+  /// It returns at once. Adding a procedure again is a programmer error, and traps. A closed queue
   /// refuses it: it is cancelled with `ProcedureError.Code.queueClosed`, and finishes.
   ///
   /// - Returns: whether it was accepted.
@@ -12,23 +12,25 @@ extension ProcedureQueue {
     list.admit(procedure)
   }
 
-  /// Adds procedures, in order. Each can be added once, ever, to a queue or a group.
+  /// Adds procedures, in order. Each can be added only once, to a queue or a group.
   ///
-  /// None of them starts before all have been added, so that the most urgent one is the first. A delegate receives
-  /// the will-add events of all, and then the did-add events.
+  /// None of them starts before all have been added, so the most urgent one starts first. A
+  /// delegate receives the will-add events of all, and then the did-add events.
   public func add(_ procedures: Procedure...) {
     list.admit(procedures)
   }
 
-  /// Adds the procedures of a sequence, in order: an array of some subclass, a set, a lazy map.
+  /// Adds the procedures of a sequence, in order, such as an array of a subclass, a set or a lazy
+  /// map.
   ///
-  /// None of them starts before all have been added, as with `add(_:)` of several.
+  /// None of them starts before all have been added.
   public func add<Procedures: Sequence>(_ procedures: Procedures)
   where Procedures.Element: Procedure {
     list.admit([Procedure](listing: procedures))
   }
 
-  /// Adds a procedure that is cancelled when `token` is, as by `cancel(when:)`; the token is left when it finishes.
+  /// Adds a procedure that is cancelled when `token` is, as with `cancel(when:)`. It leaves the
+  /// token when it has finished.
   ///
   /// - Returns: whether it was accepted; see `add(_:)`.
   @discardableResult
@@ -43,9 +45,10 @@ extension ProcedureQueue {
   /// queue.add { try compress(file) }
   /// ```
   ///
-  /// - Parameter block: run once, on a worker; an error that it throws is the procedure's. If nothing observes it, depends
-  ///   on it or reads its errors, that is reported to `diagnosticsHandler`, or in debug builds to standard error.
-  /// - Returns: the procedure: to wait for it, or to cancel it.
+  /// - Parameter block: runs once, on a worker. The procedure fails with an error that it throws.
+  ///   If nothing observes the procedure, depends on it or reads its errors, the error is reported
+  ///   to `diagnosticsHandler`, or in debug builds on standard error.
+  /// - Returns: the procedure, for example to wait for it or to cancel it.
   @discardableResult
   public func add(_ block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
     let procedure = BlockProcedure(block)
@@ -60,11 +63,11 @@ extension ProcedureQueue {
   /// queue.add { @MainActor in label.text = "done" }
   /// ```
   ///
-  /// For closures that are `@MainActor`: written so, or a method of a type on the main actor. Give an
-  /// `async` closure to a `MainActorProcedure`.
+  /// The closure is `@MainActor`, by annotation or as a method of a type on the main actor. For an
+  /// `async` closure add a `MainActorProcedure`.
   ///
-  /// - Parameter block: run once; an error that it throws is the procedure's.
-  /// - Returns: the procedure: to wait for it, or to cancel it.
+  /// - Parameter block: runs once. The procedure fails with an error that it throws.
+  /// - Returns: the procedure, for example to wait for it or to cancel it.
   @discardableResult
   public func add(
     _ block: @escaping @MainActor @Sendable () throws -> Void
@@ -77,8 +80,8 @@ extension ProcedureQueue {
 
   /// Adds a procedure and waits until it has finished. Cancelling the task cancels the procedure.
   ///
-  /// It waits for the finish also then: nothing of the procedure runs after this has returned. In a task that is
-  /// cancelled already, the procedure is cancelled before it is added, and does not execute.
+  /// Even then it waits for the finish: nothing of the procedure runs after the call has returned.
+  /// If the task is already cancelled, the procedure does not execute.
   public func run(_ procedure: Procedure) async -> ProcedureOutcome {
     await run(procedure, in: "run(_:)")
   }
@@ -86,9 +89,9 @@ extension ProcedureQueue {
   private func run(_ procedure: Procedure, in name: String) async -> ProcedureOutcome {
     let body = BodyTask.current
     return await withTaskCancellationHandler {
-      // Not before: a cancel that has come already is the procedure's before any worker can take it.
+      // 1. Add the procedure only here: if this task was cancelled before, the procedure is, too.
       list.admit(procedure)
-      // A task of its own, since the wait must outlast the cancel of this one.
+      // 2. Wait in another task, which this one's cancel does not end.
       return await Task { await procedure.outcome(waitingIn: name, as: body) }.value
     } onCancel: {
       procedure.cancel(because: .taskCancelled)
@@ -101,10 +104,10 @@ extension ProcedureQueue {
   /// let count = try await queue.value(of: ResultProcedure { try countWords(in: file) })
   /// ```
   ///
-  /// It waits for the finish also then: nothing of the procedure runs after this has returned. In a task that is
-  /// cancelled already, the procedure does not execute.
+  /// Even then it waits for the finish: nothing of the procedure runs after the call has returned.
+  /// If the task is already cancelled, the procedure does not execute.
   ///
-  /// - Throws: as `value`.
+  /// - Throws: the same errors as `value`.
   public func value<Output: Sendable>(
     of procedure: some OutputProcedure<Output>
   ) async throws -> Output {
@@ -114,8 +117,8 @@ extension ProcedureQueue {
 
   // MARK: Barriers
 
-  /// Adds a procedure that runs alone: after all that was added before has finished, and before
-  /// anything that is added later starts.
+  /// Adds a procedure that runs alone: after all procedures added before have finished, and before
+  /// any added later start.
   ///
   /// ```swift
   /// queue.add(reads)
@@ -123,12 +126,12 @@ extension ProcedureQueue {
   /// queue.add(moreReads)   // these see all writes
   /// ```
   ///
-  /// Children of groups, and prerequisites of conditions, count with their group or procedure. It
-  /// is order, not a dependency: it does not matter how earlier procedures end. A barrier that is
-  /// cancelled finishes without executing; procedures that were added after it no longer wait for
-  /// it, but still for earlier barriers.
+  /// Children of groups, and prerequisites of conditions, count with their group or procedure. A
+  /// barrier is about order, and is not a dependency: it does not matter how earlier procedures
+  /// end. A barrier that is cancelled finishes without executing; procedures added after it no
+  /// longer wait for it, but still for earlier barriers.
   ///
-  /// O(1) for each procedure that is added. The first barrier of a queue is O(count).
+  /// Each added procedure costs O(1); the first barrier of a queue costs O(count).
   ///
   /// - Returns: whether it was accepted; see `add(_:)`.
   @discardableResult
@@ -143,8 +146,8 @@ extension ProcedureQueue {
   /// queue.add(barrier: { try cache.write() })
   /// ```
   ///
-  /// - Returns: the procedure: to wait for it, or to cancel it.
-  @discardableResult @_disfavoredOverload  // A trailing closure has no label: that is `add { … }`.
+  /// - Returns: the procedure, for example to wait for it or to cancel it.
+  @discardableResult @_disfavoredOverload  // `add { … }` must not mean this one.
   public func add(barrier block: @escaping @Sendable () throws -> Void) -> BlockProcedure {
     let procedure = BlockProcedure(block)
     add(barrier: procedure)
@@ -152,10 +155,10 @@ extension ProcedureQueue {
   }
 }
 
-// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
-// finds in any other closure.
+// This method catches an `async` closure where a synchronous one is required. It is disfavoured, so
+// that the compiler still reports the errors in any other closure.
 extension ProcedureQueue {
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(
     *, unavailable,
     message: "write add(AsyncProcedure { … }), or add(MainActorProcedure { … }) for the main actor"

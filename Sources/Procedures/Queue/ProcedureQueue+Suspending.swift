@@ -1,5 +1,5 @@
 extension ProcedureQueue {
-  /// Suspends the queue, and waits until none of its procedures is between started and finished.
+  /// Suspends the queue, and waits until all of its started procedures have finished.
   ///
   /// ```swift
   /// await queue.suspendAndWait()   // nothing of the queue writes any more
@@ -7,24 +7,26 @@ extension ProcedureQueue {
   /// queue.isSuspended = false
   /// ```
   ///
-  /// Setting `isSuspended` starts nothing new; this also waits for procedures that have started, groups with all their
-  /// children among them, and for their DidFinish observers. It does not wait for a retry that has given its slot up
-  /// between two attempts, which makes none before the queue is resumed. If others resume the queue meanwhile, it does
-  /// not wait for the procedures that start then.
+  /// Setting `isSuspended` only keeps procedures from starting. This also waits for started
+  /// procedures, including groups with all their children, and for their DidFinish observers. It
+  /// does not wait for a retry that has given up its slot between two attempts; such a retry makes
+  /// no attempt before the queue is resumed. If other code resumes the queue meanwhile, it does not
+  /// wait for procedures that start then.
   ///
-  /// Cancelling the waiting task ends the wait, and the queue stays suspended. In the body of a procedure of this queue
-  /// it waits for itself: that procedure is cancelled with `ProcedureError.Code.dependencyCycle`, as with
-  /// `waitUntilAllFinished()`.
+  /// Cancelling the waiting task ends the wait, and the queue stays suspended. A procedure of this
+  /// queue whose body calls it waits for itself, and is cancelled with
+  /// `ProcedureError.Code.dependencyCycle`.
   ///
-  /// - Returns: false if the waiting task was cancelled before they had finished.
+  /// - Returns: false if the waiting task was cancelled before the procedures had finished.
   @discardableResult
   public func suspendAndWait() async -> Bool {
     list.isSuspended = true
-    // None gets a slot from now on, so these are all.
+    // 1. No procedure gets a slot from now on, so the list of started ones is complete.
     for procedure in list.startedProcedures {
       _ = await procedure.outcome(waitingIn: "suspendAndWait()")
       if Task.isCancelled { return false }
-      // Its end is known a moment before it leaves, and what the queue says then still counts it.
+      // 2. Its end is known shortly before it leaves the list: until then `count` and `procedures`
+      //    still include it.
       await list.waitUntilLeft(procedure)
     }
     return !Task.isCancelled
@@ -32,7 +34,7 @@ extension ProcedureQueue {
 }
 
 extension ProcedureList {
-  /// The members that have a slot: started, or about to.
+  /// The members with a slot, which have started or are about to.
   fileprivate var startedProcedures: [Procedure] {
     locked { storage in
       var procedures: [Procedure] = []

@@ -1,7 +1,7 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// Runs procedures on Dispatch, in order of priority, then in the order in which they became ready.
+/// Runs procedures on Dispatch, by priority, and then in the order in which they became ready.
 ///
 /// ```swift
 /// let queue = ProcedureQueue(name: "images", maxConcurrentProcedureCount: 4)
@@ -9,42 +9,43 @@ internal import ProcedurePrimitives
 /// await queue.waitUntilAllFinished()
 /// ```
 ///
-/// A procedure that waits for its dependencies takes no slot; an executing one keeps its slot until
-/// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial in the order above. A
-/// queue that its owner releases still runs the procedures on it.
+/// A procedure that waits for its dependencies takes no slot; an executing one holds its slot until
+/// it has finished. With `maxConcurrentProcedureCount: 1` a queue is serial, in the order above. If
+/// you release a queue, it still runs the procedures on it.
 ///
 /// ## Cancellation
 /// A cancelled procedure that has not started finishes promptly: it needs no free slot, and the
 /// queue may be suspended.
 ///
 /// ## Cost
-/// Neither a thread nor a Dispatch queue is made for a procedure. A burst of small procedures costs
-/// a few Dispatch blocks: a worker takes one after another, and asks for another worker before it
-/// leaves others waiting.
+/// A procedure needs no thread and no Dispatch queue of its own. A burst of small procedures costs
+/// a few Dispatch blocks: a worker runs one procedure after another, and requests a further worker
+/// if more procedures can start.
 public final class ProcedureQueue: Sendable {
   let list: ProcedureList
   private let delegateReference: QueueDelegateReference
   private let diagnostics: QueueDiagnostics
 
-  /// The name in logs and errors. May be set from any thread.
+  /// The name in logs and errors. You may set it on any thread.
   public var name: String {
     get { diagnostics.queueName }
     set { diagnostics.change { $0.queueName = newValue } }
   }
 
-  /// The Dispatch quality of its workers. Given to `init`; it does not change.
+  /// The Dispatch quality of service of its workers, as given to `init`.
   public let qualityOfService: DispatchQoS.QoSClass
 
   /// Makes a queue.
   ///
   /// - Parameters:
-  ///   - name: for logs.
-  ///   - maxConcurrentProcedureCount: how many procedures may be between started and finished.
-  ///   - qualityOfService: of the global Dispatch queue that workers run on.
-  ///   - underlyingQueue: where workers run instead: `execute()`, overrides and observers are all
-  ///     called there. After a few procedures they let other blocks of that queue go first. The threads of a
-  ///     concurrent one are those of Dispatch's shared pool: for work that blocks, see `init(threads:)`.
-  ///   - clock: where delays and timeouts take their time from.
+  ///   - name: the name in logs and errors.
+  ///   - maxConcurrentProcedureCount: how many procedures may execute at once.
+  ///   - qualityOfService: the quality of the global Dispatch queue on which workers run.
+  ///   - underlyingQueue: the Dispatch queue on which workers run instead: it calls `execute()`,
+  ///     overrides and observers. After a few procedures a worker lets other blocks of that queue
+  ///     go first. A concurrent queue uses the threads of Dispatch's shared pool: for work that
+  ///     blocks, see `init(threads:)`.
+  ///   - clock: the clock of delays and timeouts.
   public convenience init(
     name: String? = nil, maxConcurrentProcedureCount: Int = .max,
     qualityOfService: DispatchQoS.QoSClass = .default, underlyingQueue: DispatchQueue? = nil,
@@ -65,17 +66,18 @@ public final class ProcedureQueue: Sendable {
   /// disk.add { try Data(contentsOf: file).write(to: copy) }
   /// ```
   ///
-  /// Its procedures block no thread of Dispatch's shared pool, on which other queues, tasks and blocks run, and need
-  /// none: on Linux that has as many threads as there are processors, and gets one more for each second in which all
-  /// of them are blocked. There is one thread more than asked for, on which cancelled procedures end while the
-  /// others are blocked. A thread that has nothing to do goes back to Dispatch.
+  /// Its procedures neither block nor need a thread of Dispatch's shared pool, on which other
+  /// queues, tasks and blocks run: on Linux the pool has as many threads as there are processors,
+  /// and gets one more for each second in which all of them are blocked. The queue has one thread
+  /// more than `threads`, on which cancelled procedures end while the others are blocked. An idle
+  /// thread goes back to Dispatch.
   ///
   /// - Parameters:
-  ///   - name: for logs.
-  ///   - threads: how many procedures may be between started and finished: at least 1. Dispatch has some 250 threads
-  ///     for all such queues of the process.
-  ///   - qualityOfService: of the threads.
-  ///   - clock: where delays and timeouts take their time from.
+  ///   - name: the name in logs and errors.
+  ///   - threads: how many procedures may execute at once: at least 1. Dispatch has some 250
+  ///     threads for all such queues of the process.
+  ///   - qualityOfService: the quality of the threads.
+  ///   - clock: the clock of delays and timeouts.
   public convenience init(
     name: String? = nil, threads: Int, qualityOfService: DispatchQoS.QoSClass = .default,
     clock: TimerClock = .continuous
@@ -84,7 +86,8 @@ public final class ProcedureQueue: Sendable {
       stopBecauseOfMisuse(
         "A queue with \(threads) threads would run nothing. Give it one at least.")
     }
-    // One thread more, for other work while these are blocked.
+    // One thread more runs turns, such as the ends of cancelled procedures, while the others are
+    // blocked.
     let line = WorkLine(threads: threads + 1, quality: qualityOfService)
     self.init(
       name: name, maxConcurrentProcedureCount: threads, qualityOfService: qualityOfService,
@@ -105,31 +108,31 @@ public final class ProcedureQueue: Sendable {
     self.maxConcurrentProcedureCount = maxConcurrentProcedureCount
   }
 
-  /// Ends the search for procedures that wait for each other: for measuring what that costs.
+  /// Turns off the search for wait cycles, to measure its cost.
   package func disableWaitWatch() {
     diagnostics.stuckNote.disable()
   }
 
-  /// Passes on each procedure that is about to be added, also after the owner released the queue.
+  /// Calls `recorder` with each procedure that is about to be added, even after the owner has
+  /// released the queue.
   ///
-  /// - Returns: what `removeRecorder` takes.
+  /// - Returns: the key for `removeRecorder`.
   @discardableResult
   package func record(_ recorder: @escaping @Sendable (Procedure) -> Void) -> Int {
     delegateReference.add(recorder)
   }
 
-  /// Ends what `record` began.
   package func removeRecorder(_ key: Int) {
     delegateReference.removeRecorder(key)
   }
 
-  /// Has `recorder` called for each procedure that the queue, or a group on it, refuses.
+  /// Calls `recorder` for each procedure that the queue, or a group on it, refuses.
   package func recordRefusals(_ recorder: @escaping @Sendable (ProcedureDiagnostic) -> Void) {
     diagnostics.change { $0.refusalRecorder = recorder }
   }
 
-  /// Has procedures of this queue, and of groups on it, that execute from now on, ask `standIn` instead of what is
-  /// outside of the program. It replaces one of the same type.
+  /// Sets a test double for an external resource. Procedures of this queue that execute from now on
+  /// use it, in groups too. It replaces a double of the same type.
   package func use(_ standIn: some StandIn) {
     diagnostics.change { settings in
       settings.standIns.removeAll { type(of: $0) == type(of: standIn) }
@@ -144,24 +147,26 @@ public final class ProcedureQueue: Sendable {
 
   /// The queue whose procedures run on Dispatch's main queue, one at a time.
   ///
-  /// On Apple platforms that is the main thread. On Linux it is so only while that thread runs
-  /// `RunLoop.main`: with an `async` main, an `await` at the top level, or `dispatchMain()`, Dispatch
-  /// serves the main queue, and the main actor with it, on threads of its own, still one block at a time.
+  /// On Apple platforms the main queue runs on the main thread. On Linux it does so only while that
+  /// thread runs `RunLoop.main`: with an `async` main, an `await` at the top level, or
+  /// `dispatchMain()`, Dispatch runs the main queue, and the main actor with it, on its own
+  /// threads, still one block at a time.
   public static let main = ProcedureQueue(
     name: "main", maxConcurrentProcedureCount: 1, underlyingQueue: .main)
 
   // MARK: Steering
 
-  /// Whether nothing new is started. Executing procedures go on, cancelled ones finish.
+  /// Whether the queue keeps procedures from starting. Executing procedures go on, and cancelled
+  /// ones finish.
   ///
-  /// A suspended queue that you release is resumed, since no caller can do it any more. Cancel its procedures if they
-  /// should not run.
+  /// If you release a suspended queue, it is resumed, since no code can resume it any more. Cancel
+  /// its procedures if they should not run.
   public var isSuspended: Bool {
     get { list.isSuspended }
     set { list.isSuspended = newValue }
   }
 
-  /// How many procedures may be between started and finished. Lowering it interrupts nothing.
+  /// How many procedures may execute at once. Lowering it interrupts none of them.
   public var maxConcurrentProcedureCount: Int {
     get { list.limit }
     set {
@@ -174,13 +179,13 @@ public final class ProcedureQueue: Sendable {
     }
   }
 
-  /// Refuses all procedures that are added from here on. Procedures on the queue go on, and finish.
+  /// Refuses all procedures that are added from now on. Procedures on the queue go on, and finish.
   ///
   /// A refused procedure is cancelled with `ProcedureError.Code.queueClosed` and finishes without
   /// executing, `add` returns false, and `diagnosticsHandler` is called. Procedures that its
-  /// members produce are refused in the same way; their children and the prerequisites of their conditions
-  /// are part of them, and accepted. Each concurrent `add` is either before or after it. It stays
-  /// closed; to close it again changes nothing.
+  /// members produce are refused in the same way; children of its groups, and prerequisites of its
+  /// members' conditions, are accepted. Each concurrent `add` is either before or after the close.
+  /// The queue stays closed; closing it again has no effect.
   public func close() {
     list.close()
   }
@@ -192,36 +197,39 @@ public final class ProcedureQueue: Sendable {
   /// ```
   ///
   /// A suspended queue is not resumed. Cancelling the waiting task ends the wait, and the queue
-  /// remains closed; in a task that is cancelled it does not wait. A limit on the time is the same:
+  /// remains closed; in a cancelled task it does not wait. So you can limit the time:
   ///
   /// ```swift
   /// let isDone = try await withTask(cancelledBy: .timeout(.seconds(5))) { await queue.drain() }
   /// ```
   ///
-  /// - Returns: false if the waiting task was cancelled before they had finished.
+  /// - Returns: false if the waiting task was cancelled before the procedures had finished.
   @discardableResult
   public func drain() async -> Bool {
     close()
     return await list.waitUntilEmpty(in: "drain()")
   }
 
-  /// Closes the queue, gives the procedures on it some time to finish, cancels the rest, and waits until that has
-  /// finished too.
+  /// Closes the queue, gives the procedures on it some time to finish, then cancels the others, and
+  /// waits until these have finished, too.
   ///
   /// ```swift
   /// await queue.drain(grace: .seconds(20))   // as when the system asks the program to end
   /// ```
   ///
-  /// The time is by the queue's clock; at zero or less it cancels at once. It marks all procedures that are
-  /// left before it delivers any cancel, with the reason `.deadlineExceeded` and no errors. Children that
-  /// running groups get after that are cancelled as well. A suspended queue is not resumed: its waiting
-  /// procedures are cancelled in the end.
+  /// The time is by the queue's clock; zero or less cancels at once. All unfinished procedures are
+  /// marked before any cancel is delivered, with the reason `.deadlineExceeded` and no errors.
+  /// Later children of running groups are cancelled as well. A suspended queue is not resumed: its
+  /// waiting procedures are cancelled in the end.
   ///
-  /// Cancelling the waiting task ends the grace and the wait: the rest is cancelled before this returns. So a procedure
-  /// that ignores its cancel keeps the program no longer than you allow:
+  /// Cancelling the waiting task ends the grace period and the wait: unfinished procedures are
+  /// cancelled before the call returns. So a procedure that ignores its cancel delays the program
+  /// no longer than you allow:
   ///
   /// ```swift
-  /// try await withTask(cancelledBy: .timeout(.seconds(25))) { await queue.drain(grace: .seconds(20)) }
+  /// try await withTask(cancelledBy: .timeout(.seconds(25))) {
+  ///   await queue.drain(grace: .seconds(20))
+  /// }
   /// ```
   ///
   /// - Returns: false if the waiting task was cancelled before all had finished.
@@ -235,7 +243,8 @@ public final class ProcedureQueue: Sendable {
     defer { registration.remove() }
     end.cancel(after: grace, clock: list.context.clock)
     return await withTaskCancellationHandler {
-      // In a procedure of the queue it ends, too: that one is cancelled after the time as the others are.
+      // The wait is recorded for no body: a procedure of the queue that calls this is cancelled
+      // after the grace period like the others.
       await list.waitUntilEmpty(as: nil)
     } onCancel: {
       end.cancel(.taskCancelled)
@@ -244,7 +253,8 @@ public final class ProcedureQueue: Sendable {
 
   /// Cancels every procedure that has not finished. It does not affect later ones.
   ///
-  /// All of them are marked before the first cancel is delivered, so none starts because another made room.
+  /// All of them are marked before the first cancel is delivered, so none starts because another
+  /// one freed its slot.
   public func cancelAll(withErrors errors: [any Error] = []) {
     Procedure.cancel(
       list.procedures, errors: errors,
@@ -264,11 +274,12 @@ public final class ProcedureQueue: Sendable {
   /// How many procedures have not finished.
   public var count: Int { list.count }
 
-  /// The waits of all unfinished procedures of this queue: a dependency, a condition, a category
-  /// that another one holds, a slot, an event that is held back, an observer that is called
-  /// elsewhere. The first line says if no thread of Dispatch's pool begins any of them, so that spare threads do.
+  /// Returns the waits of all unfinished procedures of this queue: for a dependency, a condition, a
+  /// category, a slot, an event that is held back, or an observer that is called elsewhere. Its
+  /// first line says if all threads of Dispatch's pool are blocked, so that spare ones run the
+  /// queue.
   ///
-  /// Asks each procedure in turn; nothing is stopped for it. O(procedures + their waits).
+  /// It reads one procedure after another, and stops none. O(procedures + their waits).
   public func snapshot() -> ProcedureQueueSnapshot {
     var queue = description
     if list.context.scheduler.isStalled {
@@ -279,13 +290,13 @@ public final class ProcedureQueue: Sendable {
 
   /// Blocks until there is a moment without unfinished procedures.
   ///
-  /// A procedure of this queue that calls it waits for itself. Once that has lasted 100 ms, the procedure is
-  /// cancelled with `ProcedureError.Code.dependencyCycle`, and this returns. Both are reported by name, to
-  /// `diagnosticsHandler` or else to standard error.
+  /// A procedure of this queue that calls it waits for itself. Once that has lasted 100 ms, the
+  /// procedure is cancelled with `ProcedureError.Code.dependencyCycle`, and the call returns. The
+  /// report, to `diagnosticsHandler` or on standard error, names the procedure and the call.
   ///
-  /// Nor call it on the main thread if something on the queue needs the main actor: a `MainActorProcedure`, a closure
-  /// that is written there, as at the top level of `main.swift`, an observer that is called there. Neither would go on,
-  /// which is reported after a second.
+  /// Do not call it on the main thread if the queue needs the main actor: for a
+  /// `MainActorProcedure`, for a closure that is written on it, as at the top level of
+  /// `main.swift`, or for an observer. Both would wait forever, which is reported after a second.
   @available(*, noasync, message: "await waitUntilAllFinished() instead")
   public func blockUntilAllFinished() {
     list.waitUntilEmpty()
@@ -293,20 +304,21 @@ public final class ProcedureQueue: Sendable {
 
   /// Waits until there is a moment without unfinished procedures, or the waiting task is cancelled.
   ///
-  /// In a task that is cancelled it does not wait: `count` says whether procedures are left, as `drain()` does. The body
-  /// of a procedure of this queue would wait for itself: within some seconds that procedure is cancelled, with
-  /// `ProcedureError.Code.dependencyCycle`.
+  /// A cancelled task does not wait: read `count` to see whether procedures are left. The body of a
+  /// procedure of this queue would wait for itself: within some seconds that procedure is cancelled
+  /// with `ProcedureError.Code.dependencyCycle`.
   public func waitUntilAllFinished() async {
     _ = await list.waitUntilEmpty()
   }
 
-  /// The clock of delays and timeouts on the queue; tasks may sleep on it, and deadlines of tokens may be by it.
+  /// The clock of delays and timeouts on the queue. You can also use it for a task's sleep or a
+  /// token's deadline.
   ///
-  /// It is the clock that the queue was made with: if that is a test's, a sleep ends when the test
-  /// says so.
+  /// It is the clock given to `init`: on the clock of a test, a sleep ends when the test advances
+  /// it.
   public var clock: TimerClock { list.context.clock }
 
-  /// Receives the events of the queue, which does not keep it alive.
+  /// Receives the events of the queue. The reference is weak.
   public weak var delegate: (any ProcedureQueueDelegate)? {
     get { delegateReference.delegate }
     set { delegateReference.set(newValue, of: self) }
@@ -314,42 +326,44 @@ public final class ProcedureQueue: Sendable {
 
   /// Receives probable mistakes, such as a refused `finish()`.
   ///
-  /// Called on the thread on which it is noticed, with no lock held. It must not block.
+  /// It is called on the thread that notices the mistake, with no lock held. It must not block.
   public var diagnosticsHandler: (@Sendable (ProcedureDiagnostic) -> Void)? {
     get { diagnostics.settings.handler }
     set { diagnostics.change(lookingFrom: list) { $0.handler = newValue } }
   }
 
-  /// The time after which a cancelled procedure that has not finished is reported; nil, the
-  /// default, for never.
+  /// The time after which a cancelled procedure that has not finished is reported; by default nil,
+  /// for never.
   ///
-  /// Reported once for each procedure to `diagnosticsHandler`, with how long it has lingered at least, by the
-  /// queue's clock, at most half the period later. Nothing is killed. Counts in groups too; set late, also for
-  /// procedures that have been cancelled before, from now on.
+  /// `diagnosticsHandler` receives one report for each such procedure, in groups too, by the
+  /// queue's clock and at most half the period late, with the least time that it has lingered.
+  /// Nothing is killed. A new period also applies to procedures cancelled before, from now on.
   public var cancellationGracePeriod: Duration? {
     get { diagnostics.settings.gracePeriod }
     set { diagnostics.change(lookingFrom: list) { $0.gracePeriod = newValue } }
   }
 
-  /// The time after which a wait is reported; nil for never, default ten seconds.
+  /// The time after which a wait is reported; nil for never. The default is ten seconds.
   ///
-  /// `diagnosticsHandler` receives a wait for an observer that holds an event back, for an observer that is called on
-  /// the main actor or on a queue and has not returned, for a condition that has not answered, for a dependency that
-  /// is on no queue, and for a `finish()` that has probably been forgotten. Without a handler the last two are written
-  /// to standard error, once for each cause.
+  /// `diagnosticsHandler` receives waits for an observer that holds an event back, for an observer
+  /// that is called on the main actor or on a queue and has not returned, for a condition that has
+  /// not answered, for a dependency that is on no queue, and for a `finish()` that has probably
+  /// been forgotten. Without a handler the last two are written to standard error, once for each
+  /// cause.
   ///
-  /// Reported once for each such wait, by the queue's clock, after the delay and at most half of it later. A look
-  /// goes through the first five hundred procedures of each kind: running ones, waiting ones and so on. Changed, as the
-  /// handler, it counts for present waits, too: from now on.
+  /// Each such wait is reported once, by the queue's clock, after the delay and at most half of it
+  /// late. A look visits the first five hundred procedures of each kind, such as running ones and
+  /// waiting ones. A new delay or handler also applies to present waits, from now on.
   public var waitReportDelay: Duration? {
     get { diagnostics.settings.waitReportDelay }
     set { diagnostics.change(lookingFrom: list) { $0.waitReportDelay = newValue } }
   }
 
-  /// The `waitReportDelay` of each queue that is made from here on; nil for never, default ten seconds.
+  /// The `waitReportDelay` of each queue that is made from now on; nil for never. The default is
+  /// ten seconds.
   ///
-  /// Also the time after which a wait for a procedure on no queue is written to standard error. Set it when the program
-  /// begins.
+  /// It is also the time after which a wait for a procedure on no queue is written to standard
+  /// error. Set it when the program begins.
   public static var defaultWaitReportDelay: Duration? {
     get { MissingReport.defaultDelay.withLock { $0 } }
     set { MissingReport.defaultDelay.withLock { $0 = newValue } }

@@ -1,11 +1,12 @@
-/// Receives the events of a queue. Children of groups on it are not reported: their group is.
+/// Receives the events of a queue. It receives those of groups on it, but not of their children.
 ///
-/// Once its owner has released the queue, the delegate receives no more: there is no queue to name.
+/// Once the queue's owner has released it, the delegate receives no further events.
 ///
-/// Add events come on the thread that adds; finish events in the procedure's turn, after its own
-/// observers. Events of one procedure come in order, those of different ones concurrently.
+/// The thread that adds a procedure delivers the add events. Finish events are delivered in the
+/// procedure's turn, after its own observers. Events of one procedure come in order; events of
+/// different procedures may come concurrently.
 public protocol ProcedureQueueDelegate: AnyObject, Sendable {
-  /// A procedure is about to be added. It may still be given dependencies and observers.
+  /// A procedure is about to be added. You can still add dependencies and observers to it.
   func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure)
 
   /// A procedure was added. It may have finished already.

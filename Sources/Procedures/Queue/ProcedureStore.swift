@@ -1,41 +1,47 @@
 internal import ProcedurePrimitives
 
-/// Procedures of a queue by key: of each key at most one runs at a time, in the order in which they were added.
+/// Procedures of a queue by key. For each key at most one runs at a time, in the order in which
+/// they were added.
 ///
 /// ```swift
 /// let previews = ProcedureStore<Document.ID>(on: queue)
-/// previews.add(Preview(document), for: document.id, policy: .cancelPrevious)   // the latest wins
+/// // The latest wins.
+/// previews.add(Preview(document), for: document.id, policy: .cancelPrevious)
 ///
 /// let saves = ProcedureStore<Document.ID>(on: queue)
-/// saves.add(Save(document), for: document.id, policy: .inOrder)                // one after another
+/// // One after another.
+/// saves.add(Save(document), for: document.id, policy: .inOrder)
 ///
 /// let images = ProcedureStore<URL>(on: queue)
-/// let image = try await images.value(for: url) { LoadImage(url) }               // one for all who ask meanwhile
+/// // One load for all concurrent callers.
+/// let image = try await images.value(for: url) { LoadImage(url) }
 /// ```
 ///
-/// It does for procedures the same as `TaskStore` for tasks. A procedure waits until all earlier ones of its key have
-/// finished, their DidFinish observers included. So all work of an older one, also of a cancelled one, comes before the
-/// newer one starts. Procedures of different keys run side by side, as the queue has slots. Several stores know nothing
-/// of each other; to exclude others across queues see `MutuallyExclusive`.
+/// It is for procedures what `TaskStore` is for tasks. A procedure waits until all earlier
+/// procedures of its key have finished, including their DidFinish observers. So all work of an
+/// older procedure, even of a cancelled one, ends before a newer one starts. Procedures of
+/// different keys run concurrently, if the queue has slots. Stores are independent of each other;
+/// to exclude procedures across queues use `MutuallyExclusive`.
 ///
-/// The wait takes no slot. It is order only, whatever becomes of the older one, and no part of `dependencies`.
+/// The wait takes no slot. It is about order only: it does not matter how the older procedure ends,
+/// and `dependencies` does not include it.
 ///
 /// ## Cancellation
-/// When the store is released, its procedures are cancelled. A procedure does not keep the store alive. One that is
-/// cancelled and does not finish keeps the newer ones of its key waiting.
+/// When the store is released, its procedures are cancelled. A procedure does not retain the store.
+/// A cancelled procedure that does not finish keeps the newer ones of its key waiting.
 ///
 /// ## Memory
 /// A key whose procedures have finished takes no memory.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread, also from the procedures. No lock is held while keys are compared, hashed
-/// or released.
+/// You may call everything on any thread, even in the procedures. No lock is held while keys are
+/// compared, hashed or released.
 public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
-  /// How a new procedure treats the others under the same key.
+  /// The effect of a new procedure on earlier ones of the same key.
   public enum Policy: Sendable {
-    /// They are cancelled; it starts when they have finished.
+    /// They are cancelled, and the new one starts when they have finished.
     case cancelPrevious
-    /// It starts when they have finished.
+    /// The new one starts when they have finished.
     case inOrder
   }
 
@@ -47,13 +53,13 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
       super.init(hash: key.hashValue)
     }
 
-    // All entries of a table are of one store.
+    // All entries of a table are lines of one store, so the cast is safe.
     override func hasKey(of other: KeyTable.Entry) -> Bool {
       unsafe unsafeDowncast(other, to: Line.self).key == key
     }
   }
 
-  /// The queue to which it adds procedures. The store keeps it.
+  /// The queue to which it adds procedures. The store retains it.
   public let queue: ProcedureQueue
 
   private let table = KeyTable()
@@ -67,38 +73,39 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
     cancelAll()
   }
 
-  /// Adds a procedure to the queue, behind all unfinished ones of `key`.
+  /// Adds a procedure to the queue, after all unfinished ones of `key`.
   ///
-  /// With `.cancelPrevious` those read cancelled when it returns, and the cancel of none is delivered before all do.
+  /// With `.cancelPrevious` all earlier ones are marked before any cancel is delivered, and read
+  /// cancelled when the call returns.
   ///
   /// - Parameters:
-  ///   - procedure: on no queue yet.
-  ///   - key: what to find it by.
-  ///   - policy: what becomes of those under the same key.
+  ///   - procedure: a procedure that is on no queue yet.
+  ///   - key: the key of the procedure.
+  ///   - policy: the effect on earlier procedures of the same key.
   /// - Returns: false if the queue is closed; see `ProcedureQueue.add(_:)`.
   @discardableResult
   public func add(_ procedure: Procedure, for key: Key, policy: Policy) -> Bool {
-    // 1. In line before it is on the queue: a later one stands behind it.
+    // 1. Append it to the line before it is on the queue, so that a later one is behind it.
     let (place, previous) = table.withEntry(of: Line(key)) {
       entry -> (LinePlace.Content, [Procedure]) in
       let line = KeyedBacklog.of(entry)
       let previous = policy == .cancelPrevious ? line.all : []
       return (append(KeyedBacklog.Member(procedure: procedure, audience: nil), to: line), previous)
     }
-    // 2. It waits before the others are cancelled, so that none of them has to make room for it.
+    // 2. Make it wait for its predecessor before the others are cancelled and leave the line.
     takePlace(place, procedure)
     cancel(previous)
     return queue.add(procedure)
   }
 
-  /// Called with the lock of the table held.
+  /// Called with the table's lock held.
   private func append(
     _ member: KeyedBacklog.Member, to line: KeyedBacklog
   ) -> LinePlace.Content {
     LinePlace.Content(table: table, line: line, key: line.append(member))
   }
 
-  /// The procedure, which is not on the queue yet, waits for the one before it in line.
+  /// Makes the procedure, which is not on the queue yet, wait for its predecessor in the line.
   private func takePlace(_ place: LinePlace.Content, _ procedure: Procedure) {
     procedure.withCore { core in core.attachments.with(LinePlace.self) { $0.content = place } }
     if let dependency = place.dependency() { procedure.add(dependency) }
@@ -106,42 +113,47 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Joining
 
-  /// Returns the procedure of `key` that is under way, or adds one: in one step, whoever else joins at this moment.
+  /// Returns the unfinished procedure of `key`, or adds one. Concurrent callers receive the same
+  /// procedure.
   ///
   /// ```swift
   /// let images = ProcedureStore<URL>(on: queue)
-  /// let load = images.join(url, until: cell.token) { LoadImage(url) }   // one LoadImage for all cells of that URL
+  /// // One load for all cells of that URL.
+  /// let load = images.join(url, until: cell.token) { LoadImage(url) }
   /// ```
   ///
-  /// The caller wants the procedure until `token` is cancelled. The last caller that leaves cancels the procedure, with
-  /// the reason of its token, before the `cancel()` of that token returns. To wait for the output use `value(for:_:)`;
-  /// if another procedure waits for it, pass the token of that one:
+  /// The caller wants the procedure until `token` is cancelled. When the tokens of all callers are
+  /// cancelled, the last one cancels the procedure, with its reason and before its `cancel()`
+  /// returns. To wait for the output use `value(for:_:)`; if another procedure waits for it, pass
+  /// that procedure's token:
   ///
   /// ```swift
   /// resize.injectResult(from: images.join(url, until: resize.cancellationToken) { LoadImage(url) })
   /// ```
   ///
-  /// You join the procedure that was added last under `key`, if it came by `join` or `value(for:_:)`, is a `Shared`,
-  /// has not finished and was not cancelled. Otherwise the store adds the procedure that `make` returns, behind all
-  /// unfinished ones of `key`: after a cancelled load the next one starts when that has finished. All who joined have
-  /// the output, or the errors, of the same procedure; the store keeps neither.
+  /// You join the last procedure of `key`, if `join` or `value(for:_:)` added it, it is a `Shared`,
+  /// and it was neither cancelled nor has finished. Otherwise the store adds the procedure that
+  /// `make` returns, after all unfinished ones of `key`, so it starts once a cancelled load has
+  /// finished. All callers share its output or its errors; the store keeps neither.
   ///
-  /// If `token` was cancelled before and nobody else wants the procedure, it is cancelled, and finishes without
-  /// executing.
+  /// If `token` was cancelled before and no other caller wants the procedure, it is cancelled, and
+  /// finishes without executing.
   ///
   /// - Parameters:
-  ///   - key: what to find it by.
-  ///   - token: cancelled when the caller does not want it any more; `.never` to want it in any case.
-  ///   - make: makes the procedure, on this thread, with no lock held. Several callers at one moment may each make one:
-  ///     the store adds one of these, and releases the others.
-  /// - Returns: the procedure. If the queue is closed it was cancelled; see `ProcedureQueue.add(_:)`.
+  ///   - key: the key of the procedure.
+  ///   - token: cancelled when the caller does not want the procedure any more; `.never` to want it
+  ///     in any case.
+  ///   - make: makes the procedure, on this thread, with no lock held. Concurrent callers may each
+  ///     make one: the store adds one of them, and the others are released.
+  /// - Returns: the procedure, which is cancelled if the queue is closed; see
+  ///   `ProcedureQueue.add(_:)`.
   @discardableResult
   public func join<Shared: Procedure>(
     _ key: Key, until token: CancellationToken, _ make: () throws -> Shared
   ) rethrows -> Shared {
     var (made, left): (KeyedBacklog.Member?, Shared?) = (nil, nil)
     while true {
-      // 1. The one that is there; or else the new one, in line before anybody else can add one.
+      // 1. Find the last procedure of the key, or append the new one to the line, under one lock.
       let (found, place) = table.withEntry(of: Line(key)) {
         [made, left] entry -> (KeyedBacklog.Member?, LinePlace.Content?) in
         let line = KeyedBacklog.of(entry)
@@ -152,7 +164,8 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
       }
       guard let found, let audience = found.audience, let shared = found.procedure as? Shared
       else {
-        // 2. There is none. The new one is wanted before others find it, so that no other is the last to leave.
+        // 2. There is none: make one, without a lock. This caller joins before others find it, so
+        //    that their leaving cannot cancel it.
         let audience = SharedCancellation()
         made = KeyedBacklog.Member(procedure: try make(), audience: audience)
         made?.procedure.cancel(when: audience.token)
@@ -164,34 +177,36 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
         queue.add(shared)
         return shared
       }
-      // 3. The last may have left it since: then it is about to be cancelled, and another one takes its place.
+      // 3. Join it. If its last caller has left since, it is about to be cancelled: make another
+      //    one.
       if audience.join(until: token) { return shared }
       left = shared
     }
   }
 
-  /// Waits for the output of the procedure of `key` that is under way, or adds one.
+  /// Waits for the output of the unfinished procedure of `key`, or adds one.
   ///
   /// ```swift
   /// let images = ProcedureStore<URL>(on: queue)
-  /// let image = try await images.value(for: url) { LoadImage(url) }   // one download for all who ask now
+  /// // One load for all concurrent callers.
+  /// let image = try await images.value(for: url) { LoadImage(url) }
   /// ```
   ///
-  /// Joins as `join(_:until:_:)` does, until the task is cancelled. That ends the wait, and the task has left before
-  /// `Task.cancel()` returns: the last one who leaves cancels the procedure. In a task that is cancelled already `make`
-  /// is not called.
+  /// The task joins as with `join(_:until:_:)`, until it is cancelled. That ends the wait, and
+  /// cancels the procedure before `Task.cancel()` returns if no other caller wants it. If the task
+  /// is already cancelled, `make` is not called.
   ///
   /// - Parameters:
-  ///   - key: what to find it by.
+  ///   - key: the key of the procedure.
   ///   - make: makes the procedure. See `join(_:until:_:)`.
-  /// - Throws: as `OutputProcedure.value`: the error of the procedure, for all who wait; `CancellationError` if the
-  ///   task was cancelled.
+  /// - Throws: the same errors as `OutputProcedure.value`: the error of the procedure, for all
+  ///   callers; `CancellationError` if the task was cancelled.
   public func value<Shared: OutputProcedure>(
     for key: Key, _ make: () throws -> Shared
   ) async throws -> Shared.Output {
     try Task.checkCancellation()
     let interest = CancellationTokenSource()
-    // However the wait ends.
+    // Leave after a success and after an error.
     defer { interest.cancel() }
     return try await withTaskCancellationHandler {
       let shared = try join(key, until: interest.token, make)
@@ -204,7 +219,8 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Looking and cancelling
 
-  /// The procedure that was added last under `key`, unless it has finished: for others to depend on.
+  /// The procedure that was added last under `key`, as a dependency of others; nil if it has
+  /// finished.
   public func latest(_ key: Key) -> Procedure? {
     withLine(key) { $0.last?.procedure }
   }

@@ -1,15 +1,16 @@
 internal import ProcedurePrimitives
 
-/// A queue's delegate, and the queue to name to it; neither is kept alive.
+/// Weak references to a queue's delegate, and to the queue that its methods receive.
 final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
-  /// Called with each procedure that is about to be added, before the delegate is.
+  /// Called with each procedure that is about to be added, before the delegate.
   typealias Recorder = @Sendable (Procedure) -> Void
 
   private struct References: Sendable {
     var recorders: [(key: Int, recorder: Recorder)] = []
     var lastKey = 0
     weak var delegate: (any ProcedureQueueDelegate)?
-    /// Asked in its place under the lock, where its last reference must not be released.
+    /// Whether there is a delegate. Reading the weak reference under the lock could release its
+    /// last reference there.
     var hasDelegate = false
     weak var queue: ProcedureQueue?
   }
@@ -35,7 +36,7 @@ final class QueueDelegateReference: ListDelegate, @unchecked Sendable {
   }
 
   func removeRecorder(_ key: Int) {
-    // Released after the lock.
+    // The recorder is released after the lock.
     let removed: Recorder? = change { references in
       let index = references.recorders.firstIndex { $0.key == key }
       return index.map { references.recorders.remove(at: $0).recorder }

@@ -1,7 +1,7 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// Runs `body` with a queue, and returns when everything that was added to it has finished.
+/// Runs `body` with a queue, and returns when all procedures that were added to it have finished.
 ///
 /// ```swift
 /// let total = try await withProcedureQueue(maxConcurrentProcedureCount: 4) { queue in
@@ -11,14 +11,14 @@ internal import ProcedurePrimitives
 /// // here nothing of it runs any more
 /// ```
 ///
-/// When `body` throws, or the task is cancelled, what has not finished is cancelled, and so is what
-/// is added after that; it is still waited for. A failed procedure neither throws nor cancels the
-/// others: look at its `outcome`, or await its `value` in `body`.
+/// When `body` throws, or the task is cancelled, unfinished procedures are cancelled, and so are
+/// procedures added later; the call still waits for them. A failed procedure neither throws nor
+/// cancels the others: read its `outcome`, or await its `value` in `body`.
 ///
-/// `body` runs where the caller does, and its error comes out with its type. The parameters are
+/// `body` runs on the caller's actor, and its error is rethrown with its type. The parameters are
 /// those of `ProcedureQueue`.
 ///
-/// - Returns: what `body` returned.
+/// - Returns: the result of `body`.
 @discardableResult
 public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   name: String? = nil, maxConcurrentProcedureCount: Int = .max,
@@ -38,7 +38,8 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
       result = .failure(error)
     }
     if queue.count > 0 {
-      // In a task of its own, since the wait must outlast the cancel of this one, whose wait it is nonetheless.
+      // Wait in another task, which this one's cancel does not end, but record it as this one's
+      // wait.
       let body = BodyTask.current
       await Task { _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue") }.value
     }

@@ -1,23 +1,24 @@
 internal import ProcedurePrimitives
 
-/// A dependency that hands something over, before its dependent can start.
+/// A dependency that hands a value over before its dependent can start.
 ///
-/// The user's code in it belongs to the dependent, and is called in the dependent's next turn: not before the dependency
-/// has left its list, with its slot and its categories, since that code may block for what waits for these.
+/// Its user code is called in the dependent's next turn, after the dependency has left its list and
+/// released its slot and its categories: that code may block until another procedure has used
+/// these.
 class HandOver: Dependency, @unchecked Sendable {
-  /// Hands it over. Called in the dependent's turn, once the dependency has finished.
+  /// Hands the value over. Called in the dependent's turn, once the dependency has finished.
   ///
-  /// - Throws: the error with which the dependent is cancelled, if it cannot go on.
+  /// - Throws: the error that cancels the dependent, if it cannot run.
   func transfer(to dependent: Procedure) throws {
     stopBecauseOfInconsistency("Internal inconsistency: a hand-over of nothing")
   }
 
-  /// One that failed or was cancelled is still needed: a condition may ask for it.
+  /// A dependency that failed or was cancelled is kept, since a condition may check it.
   override final var isDone: Bool { isSettled && dependency.isDoneOnceHandedOver }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
     dependent.note(onWorkerOf: worker?.list) { core in
-      // A cancelled one waits for nothing, and is handed nothing.
+      // A cancelled procedure waits for nothing, and receives no value.
       guard !core.life.isCancelled else { return .none }
       core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
       return core.life.post(.handOver)
@@ -33,11 +34,11 @@ class HandOver: Dependency, @unchecked Sendable {
   }
 }
 
-/// A closure hands something over.
+/// Hands a value over by calling the user's closure.
 final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @unchecked Sendable {
   typealias Closure = @Sendable (Target, Source, [any Error]) throws -> Void
 
-  /// Used by the thread that changed the status.
+  /// Accessed only by the thread that has changed the dependency's status.
   @safe @exclusivity(unchecked) private var body: Closure?
 
   init(from source: Source, _ body: @escaping Closure) {
@@ -55,16 +56,17 @@ final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @un
   override func wasRevoked() { body = nil }
 }
 
-/// The output, as it is stored, becomes the input: of two procedures whose types agree, and that both keep them behind
-/// their locks.
+/// Makes the stored output the input, for two procedures that both keep a value of the same type
+/// behind their locks.
 private final class OutputHandOver: HandOver, @unchecked Sendable {
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
     if !handOverAtOnce(to: dependent, on: worker) { super.letGo(dependent, on: worker) }
   }
 
-  /// No code of the user's is called, so this takes no turn; but none may run, and no earlier hand-over wait.
+  /// Hands the output over without a turn, since it calls no user code. No turn of the dependent
+  /// may run, and no earlier hand-over may wait.
   ///
-  /// - Returns: false if something is in its way, or there is no value.
+  /// - Returns: false if one of these prevents it, or there is no value.
   private func handOverAtOnce(to dependent: Procedure, on worker: Worker?) -> Bool {
     guard dependency.isDoneOnceHandedOver else { return false }
     // The old value and the dependency are released after the lock.
@@ -94,8 +96,8 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
 }
 
 extension Procedure {
-  /// Makes the output of `source`, as it is stored, the input of this procedure, if both are classes that keep
-  /// them so.
+  /// Adds a dependency that makes the stored output of `source` the input of this procedure; false
+  /// if one of the classes stores its value elsewhere.
   @usableFromInline
   final func addOutputHandOver(from source: Procedure) -> Bool {
     guard keepsInput, source.keepsOutput else { return false }
@@ -103,12 +105,12 @@ extension Procedure {
     return true
   }
 
-  /// The error that cancels a target if this made no output.
+  /// The error that cancels a target if this procedure made no output.
   @usableFromInline final var lacksOutput: any Error {
     ProcedureError(.requirementNotSatisfied, of: name)
   }
 
-  /// The error that cancels a target if this made an error in place of an output.
+  /// The error that cancels a target if this procedure's output is an error.
   @usableFromInline
   final func hasFailed(with error: any Error) -> any Error {
     ProcedureError(.dependencyFailed, of: name, because: [error])
@@ -118,7 +120,8 @@ extension Procedure {
 }
 
 extension ProcedureCore {
-  /// - Returns: nil if something is in its way; otherwise references, with the former value, to be released without the lock.
+  /// - Returns: nil if a turn or an earlier hand-over prevents it; otherwise references that, like
+  ///   the old `input`, are released without the lock.
   @inline(never)
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver
@@ -128,9 +131,9 @@ extension ProcedureCore {
     return forget(handOver)
   }
 
-  /// - Returns: references to be released without the lock.
+  /// - Returns: references that the caller releases without the lock.
   fileprivate mutating func forget(_ handOver: HandOver) -> Dependencies {
-    // A procedure that was cancelled may have left others behind.
+    // A cancelled procedure may still have other dependencies in its list.
     let isLast = life.state > .pending || life.isLastDependency
     return dependencies.forget(handOver, isLast: isLast)
   }

@@ -6,14 +6,13 @@ extension InputProcedure {
   /// queue.add(download, resize)
   /// ```
   ///
-  /// The value is there before this procedure starts. `source` may be on a queue already, or have
-  /// finished. If `source` failed, this procedure is cancelled with
-  /// a `ProcedureError` with code `.dependencyFailed`; if it was cancelled, with
-  /// `.dependencyCancelled`, once it has finished; if it has no output, with
-  /// `.requirementNotSatisfied`. `value` of this procedure then throws what `value` of `source`
-  /// does: the cause.
+  /// The input is set before this procedure starts. `source` may be on a queue already, or have
+  /// finished. If `source` failed, this procedure is cancelled with a `ProcedureError` with code
+  /// `.dependencyFailed`; if `source` was cancelled, with `.dependencyCancelled`, once it has
+  /// finished; if it has no output, with `.requirementNotSatisfied`. `value` of this procedure then
+  /// throws the cause, which is the error that `value` of `source` throws.
   ///
-  /// When the value has been handed over, neither keeps the other alive: `source` leaves
+  /// Once the value has been handed over, neither procedure retains the other: `source` leaves
   /// `dependencies`. After several injections the last hand-over counts.
   ///
   /// - Returns: this procedure.
@@ -30,7 +29,7 @@ extension InputProcedure {
 
   /// Makes the output of `source`, which may be nil, the input of this procedure.
   ///
-  /// As `injectResult(from:)`; nil cancels this procedure with
+  /// It works like `injectResult(from:)`; a nil output cancels this procedure with
   /// `ProcedureError.Code.requirementNotSatisfied`.
   @inlinable
   @discardableResult
@@ -43,15 +42,15 @@ extension InputProcedure {
 
   /// Transforms the output of `source`, and makes the result the input of this procedure.
   ///
-  /// As `injectResult(from:)`. `transform` is called once, in this procedure's turn before it starts, if
-  /// it succeeded and this procedure was not cancelled.
+  /// It works like `injectResult(from:)`. `transform` is called once, in this procedure's turn
+  /// before it starts, if `source` succeeded and this procedure was not cancelled.
   ///
   /// ```swift
   /// decode.injectResult(from: request, via: { response in response.body })
   /// ```
   ///
   /// - Parameters:
-  ///   - source: the procedure whose output is used. This one depends on it from here on.
+  ///   - source: the procedure whose output is used, which becomes a dependency of this one.
   ///   - transform: if it throws, this procedure is cancelled with that error.
   /// - Returns: this procedure.
   @inlinable
@@ -66,9 +65,9 @@ extension InputProcedure {
 }
 
 extension OutputProcedure {
-  /// Its output, when it has finished.
+  /// The output of a finished procedure.
   ///
-  /// - Throws: why there is nothing to hand over.
+  /// - Throws: the error that explains why there is no output.
   @inlinable
   func outputToHandOver() throws -> Output {
     if let shortfall { throw shortfall }

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
 extension InputProcedure {
-  /// Makes the outputs of several procedures, of any types, the input of this one: a tuple.
+  /// Makes a tuple of the outputs of several procedures, of any types, the input of this one.
   ///
   /// ```swift
   /// let text = ResultProcedure { "to be" }
@@ -14,10 +14,10 @@ extension InputProcedure {
   /// queue.add(text, count, repeated)
   /// ```
   ///
-  /// The tuple is in the order of the call, whatever the order in which they finish; it is there
-  /// when all have. Each of them is a source as with `injectResult(from:)`, and may be enqueued or
-  /// have finished: the first that failed, was cancelled or has no output cancels this procedure.
-  /// Neither keeps the other alive after its hand-over.
+  /// The tuple has the order of the call, even if the procedures finish in another order; it is set
+  /// when all have finished. Each procedure is a source as with `injectResult(from:)`: it may be on
+  /// a queue already, or have finished, and the first one that failed, was cancelled or has no
+  /// output cancels this procedure. After its hand-over neither retains the other.
   ///
   /// - Returns: this procedure.
   @discardableResult

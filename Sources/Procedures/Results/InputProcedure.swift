@@ -1,6 +1,6 @@
 /// A procedure that needs a value before it can execute.
 ///
-/// Say what the value is; where it is kept comes with the protocol:
+/// Name the type of the value; the protocol provides its storage:
 ///
 /// ```swift
 /// final class Resize: Procedure, InputProcedure, @unchecked Sendable {
@@ -15,21 +15,21 @@
 /// resize.injectResult(from: download)
 /// ```
 ///
-/// `any InputProcedure<Image>` is a procedure of which only the type of its input is known.
+/// `any InputProcedure<Image>` is any procedure with an `Image` as its input.
 public protocol InputProcedure<Input>: Procedure {
   /// The type of the input.
   associatedtype Input: Sendable
 
-  /// The input; nil until it is set. Set it, or have it injected, before the procedure executes; a ready-made procedure
-  /// does not look at it later.
+  /// The input; nil until it is set. Set it, or inject it, before the procedure executes; the
+  /// procedures of the framework do not read it later.
   ///
-  /// The property that comes with the protocol is behind the procedure's lock: it may be read and
-  /// set from any thread. A stored property of your own in its place needs a lock of its own.
+  /// The provided property is guarded by the procedure's lock, so you may read and set it on any
+  /// thread. If you store it in a property of your own, that needs a lock of its own.
   var input: Input? { get set }
 }
 
 extension InputProcedure {
-  /// The input, behind the procedure's lock.
+  /// The input, guarded by the procedure's lock.
   @inlinable
   public var input: Input? {
     get { storedInput.value(as: Input.self) }

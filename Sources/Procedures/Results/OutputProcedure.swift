@@ -1,6 +1,6 @@
 /// A procedure that makes a value.
 ///
-/// Say what the value is, and finish with it; where it is kept comes with the protocol:
+/// Name the type of the value, and finish with it; the protocol provides its storage:
 ///
 /// ```swift
 /// final class Count: Procedure, OutputProcedure, @unchecked Sendable {
@@ -15,24 +15,24 @@
 /// print(try await count.value)
 /// ```
 ///
-/// `any OutputProcedure<Int>` is a procedure of which only the type of its output is known.
+/// `any OutputProcedure<Int>` is any procedure with an `Int` as its output.
 public protocol OutputProcedure<Output>: Procedure {
   /// The type of the output.
   associatedtype Output: Sendable
 
   /// The output; nil until it is set. A procedure that is cancelled before that sets none.
   ///
-  /// One that is cancelled and makes a value all the same keeps it here; what asks for it by `value`, or by
-  /// injection, gets the cancel.
+  /// If a cancelled procedure makes a value all the same, you can read it here; `value` and
+  /// injections get the cancel instead.
   ///
-  /// The property that comes with the protocol is behind the procedure's lock: it may be read from
-  /// any thread. It no longer changes once `finish(withResult:)` was accepted, or the procedure has
-  /// finished. A stored property of your own in its place needs a lock of its own.
+  /// The provided property is guarded by the procedure's lock, so you may read it on any thread. It
+  /// no longer changes once `finish(withResult:)` was accepted, or the procedure has finished. If
+  /// you store it in a property of your own, that needs a lock of its own.
   var output: Result<Output, any Error>? { get set }
 }
 
 extension OutputProcedure {
-  /// The output, behind the procedure's lock.
+  /// The output, guarded by the procedure's lock.
   @inlinable
   public var output: Result<Output, any Error>? {
     get { storedOutput.result(as: Output.self) }
@@ -41,25 +41,26 @@ extension OutputProcedure {
 
   /// Ends the procedure with its output, or with the error that kept it from making one.
   ///
-  /// As `finish(withErrors:)`: the first finish counts, and the output is set together with it, or
-  /// not at all. On a group it is refused: set `output` there.
+  /// Like `finish(withErrors:)` it has an effect, and sets the output, only as the first finish. A
+  /// group refuses it: set `output` there.
   ///
-  /// - Returns: true if this was the finish that counts.
+  /// - Returns: true if this was the first finish.
   @inlinable
   @discardableResult
   public func finish(withResult result: Result<Output, any Error>) -> Bool {
     finish(with: .keeping(result)) { output = result }
   }
 
-  /// The finish that `claimFinish()` has announced.
+  /// Performs the finish that `claimFinish()` has reserved.
   package func finish(claimedWith result: Result<Output, any Error>) {
     if case .failure = result { releaseClaimOfGroups() }
     _ = finish(with: .keeping(result), isClaimed: true) { output = result }
   }
 
-  /// The value to hand over when it has finished.
+  /// The output of a finished procedure, for a hand-over.
   @inlinable var result: Result<Output, any Error>? {
-    // A property of the conformer's own is set a moment later than the finish.
+    // If the class stores `output` itself, it is set slightly after the finish: read the finish's
+    // value first.
     finalOutput.result(as: Output.self) ?? output
   }
 }
@@ -67,8 +68,8 @@ extension OutputProcedure {
 extension OutputProcedure {
   /// Waits until the procedure has finished, and returns its output.
   ///
-  /// It must be on a queue or in a group, or this waits until it is. Cancelling the waiting task
-  /// ends only the wait.
+  /// If the procedure is on no queue and in no group, the wait lasts until it is added and has
+  /// finished. Cancelling the waiting task ends only the wait.
   ///
   /// ```swift
   /// resize.injectResult(from: download)
@@ -79,10 +80,10 @@ extension OutputProcedure {
   /// }
   /// ```
   ///
-  /// - Throws: the first error of a procedure that failed or was cancelled; `CancellationError` if
-  ///   it was cancelled without one, or the waiting task was. If a dependency kept it from running,
-  ///   it throws the cause, as `value` of that dependency would; `errors` has the
-  ///   `ProcedureError` that names the dependency. If it finished without an output, a
+  /// - Throws: the first error if the procedure failed or was cancelled; `CancellationError` if it
+  ///   was cancelled without errors, or the waiting task was cancelled. If a dependency kept it
+  ///   from running, it throws the cause, as `value` of that dependency would; `errors` has the
+  ///   `ProcedureError` that names the dependency. If it finished without an output, it throws a
   ///   `ProcedureError` with code `.requirementNotSatisfied`.
   public var value: Output {
     get async throws {
@@ -91,7 +92,6 @@ extension OutputProcedure {
     }
   }
 
-  /// The output of a procedure that has succeeded.
   func requireOutput() throws -> Output {
     guard let result else { throw ProcedureError(.requirementNotSatisfied, of: name) }
     return try result.get()

@@ -8,28 +8,28 @@ internal import ProcedurePrimitives
 /// print(try await count.value)
 /// ```
 ///
-/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
-/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+/// The closure runs once, on the queue's worker, and is released when the procedure has finished. A
+/// `CancellationError` thrown after a cancel counts as the cancel, not as a failure.
 nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItself, OutputProcedure,
   @unchecked Sendable
 {
-  /// Belongs to the turn, which releases it.
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
   @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Output)?
 
-  /// Makes a procedure of a closure.
+  /// Makes a procedure that runs `block`.
   public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Output) {
     self.block = block
     super.init()
     if let name { self.name = name }
   }
 
-  /// Makes a procedure of a closure that is handed the procedure: to look at `isCancelled`.
+  /// Makes a procedure that runs `block`, and passes itself to it, for `isCancelled` for example.
   public init(
     name: String? = nil, _ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
-    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
+    // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
     self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
@@ -52,17 +52,17 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
   }
 }
 
-// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
-// finds in any other closure.
+// These initialisers catch an `async` closure where a synchronous one is required. They are
+// disfavoured, so that the compiler still reports the errors in any other closure.
 extension ResultProcedure {
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(*, unavailable, message: "write AsyncResultProcedure { … }")
   @_disfavoredOverload
   public convenience init(
     name: String? = nil, _ block: @escaping @MainActor @Sendable () async throws -> Output
   ) { unavailableName() }
 
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(*, unavailable, message: "write AsyncResultProcedure { procedure in … }")
   @_disfavoredOverload
   public convenience init(

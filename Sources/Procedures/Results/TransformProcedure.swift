@@ -7,17 +7,18 @@ internal import ProcedurePrimitives
 /// length.injectResult(from: download)
 /// ```
 ///
-/// Without an input when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`.
-/// The closure runs once, on the queue's worker, and is released when the procedure has finished.
-/// A `CancellationError` thrown after a cancel is the cancel, not a failure.
+/// If it has no input when it executes, it fails with
+/// `ProcedureError.Code.requirementNotSatisfied`. The closure runs once, on the queue's worker, and
+/// is released when the procedure has finished. A `CancellationError` thrown after a cancel counts
+/// as the cancel, not as a failure.
 nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Procedure,
   EndsByItself,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  /// Belongs to the turn, which releases it.
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
   @safe @exclusivity(unchecked) private final var transform: (@Sendable (Input) throws -> Output)?
 
-  /// Makes a procedure of a closure.
+  /// Makes a procedure that runs `transform`.
   public init(
     name: String? = nil, _ transform: @escaping @Sendable (Input) throws -> Output
   ) {
@@ -26,7 +27,8 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     if let name { self.name = name }
   }
 
-  /// Makes a procedure of a closure that is handed the procedure too: to look at `isCancelled`.
+  /// Makes a procedure that runs `transform`, and passes itself to it, for `isCancelled` for
+  /// example.
   public init(
     name: String? = nil,
     _ transform:
@@ -35,8 +37,8 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
       ) throws -> Output
   ) {
     super.init()
-    // This one needs a closure around it, so that the other, which is more frequent, does not. It is called by
-    // `execute()` alone, perhaps by that of a deinit, where a checked reference would trap.
+    // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
+    // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
     self.transform = { [unowned(unsafe) self] input in
       try transform(unsafe self, input)
     }
@@ -62,17 +64,17 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   }
 }
 
-// An `async` closure where a synchronous one is wanted. Disfavoured, so that the compiler still says what it
-// finds in any other closure.
+// These initialisers catch an `async` closure where a synchronous one is required. They are
+// disfavoured, so that the compiler still reports the errors in any other closure.
 extension TransformProcedure {
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(*, unavailable, message: "write AsyncTransformProcedure { input in … }")
   @_disfavoredOverload
   public convenience init(
     name: String? = nil, _ transform: @escaping @MainActor @Sendable (Input) async throws -> Output
   ) { unavailableName() }
 
-  /// Takes a closure that is not `async`.
+  /// Unavailable: the closure must not be `async`.
   @available(*, unavailable, message: "write AsyncTransformProcedure { procedure, input in … }")
   @_disfavoredOverload
   public convenience init(

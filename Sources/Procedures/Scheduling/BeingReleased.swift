@@ -1,8 +1,8 @@
 internal import ProcedurePrimitives
 
-/// Whether `object` is in its `deinit`, where nothing may keep it any longer.
+/// Whether `object` is in its `deinit`, where it must not be retained.
 ///
-/// Makes a side table of an object that is not: for rare ways only.
+/// It allocates a side table if the object is alive, so call it on rare paths only.
 @inline(never)
 func isBeingReleased(_ object: some AnyObject) -> Bool {
   Weak(object).object == nil

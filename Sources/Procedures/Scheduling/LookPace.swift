@@ -1,24 +1,22 @@
 internal import ProcedurePrimitives
 
-/// The time between two looks, which those of all queues of a process share: looking never costs more than some
-/// hundredth of the time, however many queues there are.
+/// The time between two looks, shared by all queues of a process: looks take no more than some one
+/// percent of the time, for any number of queues.
 package final class LookPace: Sendable {
-  /// That of queues on Dispatch.
   package static let ofProcess = LookPace()
 
-  /// The size of the graphs of the next looks.
+  /// The total size of the graphs of all scheduled looks.
   private let size = Locked(0)
 
   package init() {}
 
-  /// A look will come, through a graph of about that size.
+  /// A look through a graph of about `count` entries is scheduled.
   func begin(_ count: Int) { size.withLock { $0 += count } }
 
-  /// None will come any more.
+  /// That look is over, and none follows.
   func end(_ count: Int) { size.withLock { $0 -= count } }
 
   func change(from count: Int, to other: Int) { size.withLock { $0 += other - count } }
 
-  /// The time until the next look.
   var rest: Duration { .milliseconds(10) + .microseconds(10) * size.withLock { $0 } }
 }

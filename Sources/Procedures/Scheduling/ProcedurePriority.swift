@@ -1,27 +1,27 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Which of several ready procedures a queue starts first.
+/// Decides which of several ready procedures a queue starts first.
 ///
-/// Among equals, the first to become ready. Priority decides only between procedures that
-/// are ready: it does not interrupt, and does not order dependencies.
+/// Among equals, the queue starts the first one to become ready. Priority does not interrupt
+/// procedures, and does not change the order of dependencies.
 public enum ProcedurePriority: UInt8, Sendable, Comparable, CaseIterable {
-  /// After everything else.
+  /// It starts after all others.
   case veryLow
-  /// After the normal ones.
+  /// It starts after normal ones.
   case low
   /// The default.
   case normal
-  /// Before the normal ones.
+  /// It starts before normal ones.
   case high
-  /// Before everything else.
+  /// It starts before all others.
   case veryHigh
 
   /// Orders the priorities from low to high.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Priority and quality of an item, in one byte: they are part of every one, twice.
+/// Priority and quality of a procedure, in one byte, since every procedure stores two of them.
 struct Urgency: Sendable {
   private var bits = ProcedurePriority.normal.rawValue
 
@@ -29,7 +29,7 @@ struct Urgency: Sendable {
     self.priority = priority
   }
 
-  /// The number of a quality is its place here.
+  /// A quality is stored as its index in this array.
   private static let qualities: [DispatchQoS.QoSClass] = [
     .unspecified, .background, .utility, .default, .userInitiated, .userInteractive,
   ]
@@ -48,7 +48,7 @@ struct Urgency: Sendable {
     @inline(__always) get { bits & 7 == ProcedurePriority.normal.rawValue }
   }
 
-  /// `.unspecified` for that of the queue.
+  /// `.unspecified` means the queue's quality.
   var quality: DispatchQoS.QoSClass {
     get { Self.qualities[Int(bits >> 3)] }
     set {
@@ -57,7 +57,7 @@ struct Urgency: Sendable {
     }
   }
 
-  /// Nil for that of the queue.
+  /// Nil means the queue's quality.
   var ownQuality: DispatchQoS.QoSClass? {
     @inline(__always) get { bits >> 3 == 0 ? nil : quality }
   }

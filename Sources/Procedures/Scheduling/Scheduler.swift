@@ -1,38 +1,39 @@
 package import Dispatch
 package import ProcedurePrimitives
 
-/// Runs workers. `DispatchScheduler` is the real one; a simulation puts its own in its place.
+/// Runs workers. Programs use `DispatchScheduler`; a simulation has its own scheduler.
 ///
-/// Everything asynchronous in the core goes through this and the clock beside it.
+/// The core does everything asynchronous through the scheduler and the clock.
 package protocol Scheduler: AnyObject, Sendable {
   /// Runs `worker` soon, on some thread, once; never on the caller's stack.
   ///
   /// - Parameter quality: nil for the scheduler's own.
   func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void)
 
-  /// Runs `work` once when `delay` has passed, on some thread; in a simulation, when nothing else is
-  /// left to be done. For looking whether procedures wait for each other.
+  /// Runs `work` once after `delay`, on some thread; in a simulation, when no other work is left.
+  /// It is for looks that search for procedures that wait for each other.
   func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 
-  /// The time between two of those, of all that look for waits.
+  /// The pace of these looks, shared by all queues of the scheduler.
   var lookPace: LookPace { get }
 
-  /// How long a worker runs procedures before it asks to be called again, so that others get the
+  /// How long a worker runs procedures before it submits itself again, so that others get the
   /// thread.
   var quantum: WorkerQuantum { get }
 
-  /// The user's queue that workers are blocks of, which may be suspended, or blocked; nil if they begin in any case.
+  /// The user's queue on which workers run, which may be suspended or blocked; nil if workers
+  /// always begin.
   var underlyingQueue: DispatchQueue? { get }
 
-  /// Whether Dispatch begins no worker at the moment, and spare threads run them.
+  /// Whether Dispatch begins no workers at the moment, so that spare threads run them.
   var isStalled: Bool { get }
 
-  /// A random number, where a seed decides about all that is random; nil for one of the system.
+  /// A random number from the seed of a simulation; nil to use the system's generator.
   func drawNumber() -> UInt64?
 }
 
 extension Scheduler {
-  /// Whether nothing runs while the main thread is blocked.
+  /// Whether workers need the main thread.
   var isOnMainThread: Bool { underlyingQueue.map(MainThread.runs) ?? false }
 
   package var underlyingQueue: DispatchQueue? { nil }
@@ -41,13 +42,15 @@ extension Scheduler {
 }
 
 package final class DispatchScheduler: Scheduler {
-  /// Goes on while its threads are blocked. Nil if workers are blocks of the user's own queue.
+  /// It begins workers even while Dispatch's threads are blocked. Nil if workers run on the user's
+  /// queue.
   private let line: WorkLine?
   package let underlyingQueue: DispatchQueue?
   package let quantum: WorkerQuantum
   package let lookPace = LookPace.ofProcess
 
-  /// Workers on the user's own queue, where other blocks wait their turn between procedures.
+  /// Runs workers on the user's queue, in short stretches, since other blocks of that queue wait
+  /// meanwhile.
   package init(underlyingQueue: DispatchQueue) {
     line = nil
     self.underlyingQueue = underlyingQueue
@@ -69,7 +72,7 @@ package final class DispatchScheduler: Scheduler {
 
   package var isStalled: Bool { line?.isStalled ?? false }
 
-  /// It does not use the workers' own queue: the awaited work may block that.
+  /// A look does not run on the workers' queue, which the awaited work may block.
   package func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
     let timers = DispatchTimers.shared
     _ = timers.schedule(QuietTimer(work: work), at: timers.now.saturatingAdvanced(by: delay))
@@ -86,8 +89,8 @@ private final class QuietTimer: TimerTarget {
   func timerFired() { WorkLine.shared(.utility).submit(work) }
 }
 
-/// How long a worker runs procedures before it goes to the end of its scheduler's line, where other
-/// queues, and plain blocks, wait for the thread: until so many are done, or so much time has passed.
+/// How long a worker runs procedures before other queues and plain blocks get the thread: for a
+/// number of procedures, or for a time.
 ///
 /// The clock starts with the second procedure. It is read after that one, and then after twice as many
 /// each time, but at least after every 32: a burst of short procedures pays little for it, and of long
@@ -101,7 +104,7 @@ package struct WorkerQuantum: Sendable {
   private let nanoseconds: UInt64
   private var end: UInt64 = .max
 
-  /// - Parameter milliseconds: nil for any time, where time is not that of the machine.
+  /// - Parameter milliseconds: the time limit; nil for none, where time is virtual.
   package init(procedures: Int, milliseconds: UInt64? = nil) {
     remaining = procedures
     nanoseconds = milliseconds.map { $0 * 1_000_000 } ?? .max
@@ -109,7 +112,7 @@ package struct WorkerQuantum: Sendable {
 
   var isOver: Bool { remaining <= 0 }
 
-  /// One procedure, or one turn, is done.
+  /// Counts one procedure, or one turn.
   @inline(__always)
   mutating func advance() {
     remaining -= 1

@@ -1,13 +1,13 @@
-/// Something that has a ticket, and knows its place in the heap that it is in.
+/// An element of a `TicketHeap`.
 protocol Ticketed {
-  /// Smaller ones come first.
+  /// Elements with smaller tickets come first.
   var ticket: UInt64 { get }
-  /// Kept by the heap.
+  /// The index, which the heap updates.
   var heapPlace: Int { get nonmutating set }
 }
 
-/// Elements in the order of their tickets: the first in O(1), all changes in O(log n), from the middle
-/// too.
+/// A binary heap by ticket: reading the first element is O(1), all changes are O(log n), even in
+/// the middle.
 struct TicketHeap<Element: Ticketed> {
   private var elements: ContiguousArray<Element> = []
 
@@ -29,7 +29,7 @@ struct TicketHeap<Element: Ticketed> {
     settle(at: place)
   }
 
-  /// The ticket of an element has changed.
+  /// Restores the order after a change of the element's ticket.
   mutating func update(_ element: Element) {
     settle(at: element.heapPlace)
   }

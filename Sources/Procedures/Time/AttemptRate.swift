@@ -1,32 +1,31 @@
 internal import ProcedurePrimitives
 
-/// Decides about starts that a repeat at a fixed rate has missed.
+/// Decides what happens to starts that a repeat at a fixed rate has missed.
 ///
 /// With a period of 50 ms, after an attempt that began at 0 and took 120 ms:
 ///
 /// | policy | next starts |
 /// |---|---|
 /// | `.skip` | 150, 200, 250 ms |
-/// | `.catchUp` | 120 ms for the start at 50, then at once for that at 100, then 150, 200, 250 ms |
+/// | `.catchUp` | 120 ms for the start at 50, then at once for the start at 100, then 150, 200, 250 ms |
 public enum LatePolicy: Sendable {
-  /// They are left out: the next attempt starts with the period, in the future.
+  /// Missed starts are left out: the next attempt starts at the next multiple of the period.
   case skip
-  /// Each has its attempt, one directly after the other, until none is late. After an hour of sleep that may be many.
+  /// Each missed start has its attempt, one directly after the other, until none is late. After an
+  /// hour of sleep that may be many.
   case catchUp
 }
 
-/// The starts of attempts at a fixed rate.
 struct AttemptRate: Sendable {
   let period: Duration
   let policy: LatePolicy
-  /// When the latest attempt was due. Nil before the first.
+  /// Nil before the first attempt.
   private var due: ContinuousClock.Instant?
 
   init(period: Duration, policy: LatePolicy) {
     (self.period, self.policy) = (period, policy)
   }
 
-  /// When the next attempt is due, asked at `now`.
   mutating func next(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     guard let last = due else {
       due = now
@@ -34,7 +33,7 @@ struct AttemptRate: Sendable {
     }
     var next = last.saturatingAdvanced(by: period)
     if case .skip = policy, next < now {
-      // The first that is not missed. One that is due at this moment is not.
+      // Find the first start that is not missed; one that is due right now is not.
       let late = next.duration(to: now).attoseconds
       let missed = (late + period.attoseconds - 1) / period.attoseconds
       next = next.advanced(by: Duration(attoseconds: missed * period.attoseconds))
@@ -44,14 +43,15 @@ struct AttemptRate: Sendable {
   }
 }
 
-/// The pauses before the attempts of a repeat.
 enum AttemptPauses: Sendable {
   case intervals(WaitStrategy.Iterator)
   case rate(AttemptRate)
 
-  /// The pause before the next attempt, asked when the one before is about to finish; nil if there is none.
+  /// Returns the pause before the next attempt; nil if there will be none. Called when the previous
+  /// attempt is about to finish.
   ///
-  /// - Parameter isFirst: whether it stands before the first attempt, which waits for nothing.
+  /// - Parameter isFirst: whether the next attempt is the first one, which has no interval before
+  ///   it.
   mutating func next(isFirst: Bool, on clock: TimerClock) -> AttemptPause? {
     switch self {
     case .intervals(var intervals):
@@ -67,14 +67,13 @@ enum AttemptPauses: Sendable {
   }
 }
 
-/// The pause before one attempt.
 enum AttemptPause: Sendable {
-  /// Counted from when the attempt before has finished.
+  /// It is counted from the finish of the previous attempt.
   case length(Duration)
-  /// Whatever the attempt before takes.
+  /// It ends at an instant, even if the previous attempt took long.
   case until(ContinuousClock.Instant, period: Duration)
 
-  /// The procedure for which the attempt waits; nil if it waits for none.
+  /// Makes the procedure for which the attempt waits; nil for no pause.
   func delay(on clock: TimerClock) -> AttemptDelay? {
     switch self {
     case .length(let length):

@@ -1,32 +1,33 @@
 internal import ProcedurePrimitives
 
-/// Makes and runs procedures one after another, with a wait in between.
+/// Makes and runs procedures one after another, with a wait between two.
 ///
 /// ```swift
 /// queue.add(RepeatProcedure(max: 10, wait: .constant(.seconds(60))) { Poll(server) })
 /// ```
 ///
-/// A group: each attempt is a child, made when the one before has finished, however that ended. It
-/// goes on until the closure returns nil, there were `max` attempts, the wait strategy has no
-/// further interval, or the repeat is cancelled. All waits are on the queue's clock; the first
-/// stands before the second attempt. With `max: 0` or less nothing is attempted, and it succeeds: it has
-/// repeated as often as it was to.
+/// It is a group: each attempt is a child, made when the previous attempt is about to finish, even
+/// with errors. It goes on until the closure returns nil, there were `max` attempts, the wait
+/// strategy has no further interval, or the repeat is cancelled. All waits use the queue's clock;
+/// the first one is before the second attempt. With `max: 0` or less it makes no attempt, and
+/// succeeds.
 ///
-/// It ends with the errors of its last attempt, unwrapped: a waiter can catch them by their own
-/// type. The errors of earlier attempts are dropped, so that an endless repeat needs no more memory
-/// than a short one; look at them in `child(_:willFinishWithErrors:)`, or with an observer of each
-/// attempt. Finished attempts are released: `children` has the unfinished ones. If the
-/// attempts are output procedures, so is this: its output comes from the last attempt that had one.
-/// If they are input procedures, so is this: each attempt gets its input.
+/// It ends with the errors of its last attempt, without wrapping them: a waiter can catch them by
+/// their own type. The errors of earlier attempts are dropped, so that an endless repeat needs no
+/// more memory than a short one; to see them override `child(_:willFinishWithErrors:)`, or observe
+/// each attempt. Finished attempts are released: `children` has only unfinished ones. If the
+/// attempts are output procedures, so is the repeat: its output is that of the last attempt that
+/// had one. If they are input procedures, so is the repeat: each attempt receives its input.
 ///
 /// `init(name:max:every:whenLate:body:)` starts attempts at a fixed rate instead.
 ///
-/// The closure is called in the turns of the repeat, one at a time, on the queue's workers, when an
-/// attempt is about to finish. After a cancel nothing is made.
+/// The closure is called in the turns of the repeat, one call at a time, on the queue's workers,
+/// when the repeat executes and when an attempt is about to finish. After a cancel it is not
+/// called.
 nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedure,
   @unchecked Sendable
 {
-  /// Makes the next attempt.
+  /// The next attempt, and the wait before it.
   public typealias Payload = RepeatProcedurePayload<Attempt>
 
   private struct Progress: Sendable {
@@ -39,10 +40,10 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   private final let maximum: Int
   private final let progress = Locked(Progress())
 
-  // Touched only in turns.
+  // The following are accessed only in the group's turns.
   private final var pauses: AttemptPauses
   private final var makeNext: (() -> Payload?)?
-  /// The attempt whose errors are being taken over; told apart by identity only.
+  /// The identity of the attempt whose errors are being taken over.
   private final var heard: ObjectIdentifier?
 
   /// Makes a repeat.
@@ -57,10 +58,10 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit.
-  ///   - wait: how long to wait between two.
-  ///   - body: makes an attempt. A closure that may return nil ends the repeat with that; with
-  ///     several statements it says so: `{ () -> Poll? in … }`.
+  ///   - max: the most attempts; nil for no limit.
+  ///   - wait: how long to wait between two attempts.
+  ///   - body: makes an attempt, or returns nil to end the repeat. A closure of several statements
+  ///     that may return nil needs its type: `{ () -> Poll? in … }`.
   public init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     body: @escaping @Sendable () -> Attempt?
@@ -72,13 +73,13 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     keepsFinishedChildren = false
   }
 
-  /// Makes a repeat of what `iterator` says, which may give each attempt a delay of its own.
+  /// Makes a repeat of the attempts of `iterator`, each of which may have a delay of its own.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit.
-  ///   - wait: how long to wait before an attempt that says nothing of a delay.
-  ///   - iterator: its end ends the repeat.
+  ///   - max: the most attempts; nil for no limit.
+  ///   - wait: how long to wait before an attempt without a delay of its own.
+  ///   - iterator: makes the attempts. When it returns nil, the repeat ends.
   public init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     iterator: some IteratorProtocol<RepeatProcedurePayload<Attempt>> & Sendable
@@ -91,22 +92,24 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     keepsFinishedChildren = false
   }
 
-  /// Makes a repeat at a fixed rate, whatever its attempts take: the next one starts a `period` after the one before
+  /// Makes a repeat at a fixed rate: each attempt starts a `period` after the previous attempt
   /// *started*.
   ///
   /// ```swift
   /// queue.add(RepeatProcedure(every: .milliseconds(50)) { ReadSensor(sensor) })
   /// ```
   ///
-  /// The starts are due at `period`, twice `period` and so on after the first, by the queue's clock: that some are late
-  /// by a little does not add up. Attempts never overlap. If one takes longer than a period, or the machine sleeps, or
-  /// the group is suspended, starts are missed, and `policy` decides.
+  /// The starts are due at `period`, twice `period` and so on after the first, by the queue's
+  /// clock: small delays do not add up. Attempts never overlap. If an attempt takes longer than a
+  /// period, the machine sleeps, or the group is suspended, starts are missed, and `policy`
+  /// decides.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit. Missed starts do not count.
-  ///   - period: from one start to the next. One that is not longer than zero is a programmer error, and traps.
-  ///   - policy: what becomes of missed starts.
+  ///   - max: the most attempts; nil for no limit. Missed starts do not count.
+  ///   - period: the time from one start to the next. Zero or less is a programmer error, and
+  ///     traps.
+  ///   - policy: decides what happens to missed starts.
   ///   - body: makes an attempt. See `init(name:max:wait:body:)`.
   public init(
     name: String? = nil, max: Int? = nil, every period: Duration,
@@ -125,13 +128,15 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     keepsFinishedChildren = false
   }
 
-  /// Whether it keeps its slot, and the categories of its own conditions, between two attempts.
+  /// Whether the repeat keeps its slot, and the categories of its own conditions, between two
+  /// attempts; default true.
   ///
-  /// Set it at any time: it counts from the next wait on.
+  /// You may set it at any time; it applies from the next wait on.
   ///
-  /// If not, others run during the wait. After it the repeat stands in line again, with its priority: its attempt starts
-  /// when it has a slot, and each `RateLimit` of its own counts that as a start. While it has no slot no child of it
-  /// starts. If other children run when a wait begins, it keeps both for that wait.
+  /// If it is false, other procedures can run during the wait. After the wait the repeat waits for
+  /// a slot again, with its priority: its attempt starts when it has one, and each `RateLimit` of
+  /// its own counts that as a start. While it has no slot, no child of it starts. If other children
+  /// run when a wait begins, it keeps the slot and the categories during that wait.
   ///
   /// ```swift
   /// let upload = RetryProcedure(max: 5, wait: .constant(.seconds(30))) { Upload(file) }
@@ -164,7 +169,6 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     _ = released
   }
 
-  /// What it ends with if there was nothing to attempt.
   var errorsWithoutAttempt: [any Error] { [] }
 
   // MARK: The next attempt
@@ -175,7 +179,8 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     heard = nil
     guard let attempt = child as? Attempt, attempt === current else { return errors }
     heard = ObjectIdentifier(attempt)
-    // After `failurePolicy` has cancelled the rest, further attempts would be cancelled without end.
+    // After `failurePolicy` has cancelled the other children, further attempts would be cancelled
+    // without end.
     let wasEndedByGroup =
       attempt.failed && attempt.errors.contains { ($0 as? ProcedureError)?.isOfGroup ?? false }
     if wasEndedByGroup { return errors }
@@ -187,15 +192,15 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     heard == ObjectIdentifier(child) ? .whole : .part
   }
 
-  /// An attempt is about to finish. Makes the next one, if there is one.
+  /// Makes the next attempt, if there is one. Called when an attempt is about to finish.
   ///
-  /// - Parameter errors: those of the attempt that are not dealt with.
+  /// - Parameter errors: the attempt's errors that were not dealt with.
   func goOn(after attempt: Attempt, _ errors: [any Error]) {
     if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
     makeAttempt(after: attempt)
   }
 
-  /// What is made of what would be attempted next; nil for nothing.
+  /// Overridden to change or drop the next attempt after a failure.
   func payload(after attempt: Attempt, instead payload: Payload) -> Payload? { payload }
 
   /// Makes and adds the next attempt. False if there is none.
@@ -222,7 +227,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     }
     payload.configure?(next)
     if let target = next as? any InputProcedure { give(storedInput, to: target) }
-    // It starts when the one before has finished, with its observers, and the wait is over.
+    // It starts when the previous attempt has finished, with its observers, and the wait is over.
     if let last, let delay = pause.delay(on: clock) {
       delay.add(dependency: last)
       next.add(dependency: delay)
@@ -258,7 +263,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   }
 }
 
-/// A group of attempts at one thing: what its user asked for is the group, and no attempt of it.
+/// A group whose children are attempts at the work for which the user added the group.
 package protocol AttemptGroup: GroupProcedure {}
 
 extension RepeatProcedure: AttemptGroup {}
@@ -278,10 +283,11 @@ public struct RepeatProcedurePayload<Attempt: ProcedureProtocol>: Sendable {
   /// The attempt.
   public var procedure: Attempt
 
-  /// How long to wait before; nil for what the wait strategy says. Without effect on the first.
+  /// How long to wait before the attempt; nil for the interval of the wait strategy. It has no
+  /// effect on the first attempt.
   public var delay: Duration?
 
-  /// Called with `procedure` before it is added; nil, the default, for nothing.
+  /// A closure that is called with `procedure` before it is added; by default nil.
   public var configure: (@Sendable (Attempt) -> Void)?
 
   /// Makes a description of the next attempt.

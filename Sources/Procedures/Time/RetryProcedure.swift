@@ -1,4 +1,4 @@
-/// Tries until an attempt succeeds, with a wait in between.
+/// Makes attempts until one succeeds, with a wait between two.
 ///
 /// ```swift
 /// let fetch = RetryProcedure(max: 3, wait: .exponential(period: .seconds(1)).jittered()) {
@@ -7,10 +7,11 @@
 /// print(try await queue.value(of: fetch))
 /// ```
 ///
-/// Like `RepeatProcedure`, except that the next attempt is made only after one that ended with
-/// errors. When an attempt succeeds, the retry succeeds; the errors of earlier attempts are
-/// dropped. When there is no attempt at all, it fails with `ProcedureError.Code.notAttempted`. When there is no
-/// further one, it fails with the errors of the last, unwrapped:
+/// It works like `RepeatProcedure`, except that it makes the next attempt only after an attempt
+/// that ended with errors. When an attempt succeeds, the retry succeeds; the errors of earlier
+/// attempts are dropped. If no attempt was made, it fails with `ProcedureError.Code.notAttempted`.
+/// If no further attempt follows, it fails with the errors of the last attempt, without wrapping
+/// them:
 ///
 /// ```swift
 /// do {
@@ -23,15 +24,15 @@
 /// Its progress is the progress of its current attempt.
 ///
 /// ## Cancellation
-/// An attempt that ends with errors is tried again, also if it was cancelled with them by something
-/// of its own: its timeout, its deadline, a condition, a dependency that had to succeed. One that
-/// was cancelled without errors ends the retry as cancelled: that says that the work is not wanted
-/// any more. So does a cancel of the retry; its errors are then followed by the errors of the last
-/// attempt that failed.
+/// An attempt that ends with errors is followed by another one, even if it was cancelled with them:
+/// by its timeout, its deadline, a condition, or a dependency that had to succeed. An attempt that
+/// was cancelled without errors ends the retry as cancelled: the work is no longer wanted. So does
+/// a cancel of the retry; its errors are then followed by the errors of the last attempt that
+/// failed.
 ///
 /// ## Changing the next attempt
-/// A handler receives each failure, and what would be attempted next. It returns that, changed
-/// or not, or nil to give up:
+/// A handler receives each failure, and the next attempt. It returns the attempt, changed or not,
+/// or nil to give up:
 ///
 /// ```swift
 /// RetryProcedure(max: 3) {
@@ -51,7 +52,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     @Sendable (_ failure: RetryFailureInfo<Attempt>, _ next: RepeatProcedurePayload<Attempt>) ->
     RepeatProcedurePayload<Attempt>?
 
-  // Touched only in turns.
+  // Both are accessed only in the group's turns.
   private final var handler: Handler?
   private final var goesOn = false
 
@@ -59,10 +60,10 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - max: how many attempts at most; nil for no limit. With 0 or less nothing is attempted, and it fails.
-  ///   - wait: how long to wait between two.
-  ///   - body: makes an attempt. A closure that may return nil gives up with that; with several
-  ///     statements it says so: `{ () -> Fetch? in … }`.
+  ///   - max: the most attempts; nil for no limit. With 0 or less it makes no attempt, and fails.
+  ///   - wait: how long to wait between two attempts.
+  ///   - body: makes an attempt, or returns nil to give up. A closure of several statements that
+  ///     may return nil needs its type: `{ () -> Fetch? in … }`.
   ///   - handler: receives each failure, and may change the next attempt. Called in the turns of
   ///     the retry, and released when the retry has finished.
   public init(
@@ -73,7 +74,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     super.init(name: name, max: max, wait: wait, body: body)
   }
 
-  /// Makes a retry of what `iterator` says, which may give each attempt a delay of its own.
+  /// Makes a retry of the attempts of `iterator`, each of which may have a delay of its own.
   public init(
     name: String? = nil, max: Int? = nil, wait: WaitStrategy = .immediate,
     iterator: some IteratorProtocol<RepeatProcedurePayload<Attempt>> & Sendable,
@@ -91,7 +92,6 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
 
   // MARK: The next attempt
 
-  /// What was never tried has not succeeded.
   final override var errorsWithoutAttempt: [any Error] { [ProcedureError(.notAttempted, of: name)] }
 
   final override func goOn(after attempt: Attempt, _ errors: [any Error]) {
@@ -114,7 +114,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     child === current && childList?.count == 1
   }
 
-  /// Attempts before the last have come to nothing.
+  /// Only the current attempt counts: earlier ones have failed.
   final override var progressSource: Procedure? { current }
 
   final override func payload(after attempt: Attempt, instead payload: Payload) -> Payload? {
@@ -126,12 +126,12 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
 
 /// A failed attempt, and its errors.
 public struct RetryFailureInfo<Attempt: ProcedureProtocol>: Sendable {
-  /// The attempt, which is about to finish.
+  /// The failed attempt, which is about to finish.
   public let procedure: Attempt
 
-  /// Its errors.
+  /// The attempt's errors.
   public let errors: [any Error]
 
-  /// How many attempts there have been, with this one.
+  /// How many attempts there were, including this one.
   public let count: Int
 }

@@ -1,11 +1,10 @@
 internal import ProcedurePrimitives
 
-/// How long to wait before each further attempt of a repeat or retry.
+/// Decides how long to wait before each further attempt of a repeat or a retry.
 ///
 /// ```swift
-/// RetryProcedure(max: 5, wait: .exponential(period: .milliseconds(100), maximum: .seconds(5)).jittered()) {
-///   Fetch(url)
-/// }
+/// let wait = WaitStrategy.exponential(period: .milliseconds(100), maximum: .seconds(5))
+/// queue.add(RetryProcedure(max: 5, wait: wait.jittered()) { Fetch(url) })
 /// ```
 ///
 /// The first interval stands before the second attempt. Each repeat or retry counts from the start.
@@ -29,53 +28,58 @@ public struct WaitStrategy: Sequence, Sendable {
     self.rule = rule
   }
 
-  /// Longer than any wait: where no maximum is given.
+  /// A maximum that is longer than any wait.
   public static let unlimited = Duration.seconds(Int64.max)
 
-  /// Not at all.
+  /// No wait.
   public static let immediate = WaitStrategy.constant(.zero)
 
-  /// Always the same.
+  /// The same interval each time.
   public static func constant(_ interval: Duration) -> WaitStrategy {
     WaitStrategy(.constant(interval))
   }
 
-  /// Longer by the same each time: with 0 and 3, that is 0, 3, 6, 9.
+  /// An interval that grows by `increment` each time: 0, 3, 6, 9 for an `initial` of 0 and an
+  /// increment of 3.
   public static func incrementing(
     initial: Duration, increment: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
     WaitStrategy(.incrementing(next: initial, by: increment, maximum: maximum))
   }
 
-  /// Longer by the same factor each time: with 2 and a second, that is 1, 2, 4, 8.
+  /// An interval that is multiplied by `power` each time: 1, 2, 4, 8 seconds for a `period` of one
+  /// second.
   public static func exponential(
     power: Double = 2, period: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
     WaitStrategy(.exponential(next: period, power: power, maximum: maximum))
   }
 
-  /// The sum of the two before each time: with a second, that is 0, 1, 1, 2, 3, 5.
+  /// The sum of the two previous intervals each time: 0, 1, 1, 2, 3, 5 seconds for a `period` of
+  /// one second.
   public static func fibonacci(
     period: Duration, maximum: Duration = unlimited
   ) -> WaitStrategy {
     WaitStrategy(.fibonacci(next: .zero, afterNext: period, maximum: maximum))
   }
 
-  /// Drawn anew each time, all equally likely.
+  /// A uniformly random interval each time.
   public static func random(minimum: Duration = .zero, maximum: Duration) -> WaitStrategy {
     WaitStrategy(.random(minimum: minimum, maximum: maximum))
   }
 
-  /// Whatever `iterator` says; nothing is attempted after its last.
+  /// The intervals of `iterator`. No attempt follows the last one.
   public static func iterator(
     _ iterator: some IteratorProtocol<Duration> & Sendable
   ) -> WaitStrategy {
     WaitStrategy(.iterator(iterator))
   }
 
-  /// Shortens each interval at random, so that many waiters do not come back at the same moment.
+  /// Shortens each interval at random, so that many waiting procedures do not try again at the same
+  /// moment.
   ///
-  /// - Parameter fraction: how much at most: 0.2 leaves 80 to 100 %, 1 leaves 0 to 100 %.
+  /// - Parameter fraction: the largest part that is cut off: 0.2 leaves 80 to 100 %, 1 leaves 0 to
+  ///   100 %.
   public func jittered(by fraction: Double = 1) -> WaitStrategy {
     var strategy = self
     // Not a number is not greater than zero.
@@ -83,10 +87,9 @@ public struct WaitStrategy: Sequence, Sendable {
     return strategy
   }
 
-  /// Draws from `generator`, of which each repeat or retry uses a copy of its own.
+  /// Draws random numbers from `generator`. Each repeat or retry uses its own copy.
   ///
-  /// With a generator that a seed repeats, the same intervals come again. Without one they do in a simulation, whose seed
-  /// decides about them, too.
+  /// A generator with a seed repeats the same intervals. Without one the seed of a simulation does.
   public func drawing(
     from generator: some RandomNumberGenerator & Sendable
   ) -> WaitStrategy {
@@ -124,7 +127,7 @@ extension WaitStrategy.Rule {
     case .constant(let interval):
       return interval
     case .incrementing(let next, let increment, let maximum):
-      // Beyond the maximum it stays, so that it cannot overflow.
+      // It stops growing beyond the maximum, so that it cannot overflow.
       if next < maximum {
         self = .incrementing(
           next: next.saturatingAdding(increment), by: increment, maximum: maximum)
@@ -144,7 +147,7 @@ extension WaitStrategy.Rule {
     case .random(let minimum, let maximum):
       let span = maximum.saturatingSubtracting(minimum)
       let part = span.saturatingMultiplied(by: draw(from: 0, &generator))
-      // Rounding may have made it longer than it was.
+      // Rounding may have made the sum longer than the maximum.
       return min(minimum.saturatingAdding(part), max(minimum, maximum))
     case .iterator(var iterator):
       defer { self = .iterator(iterator) }
@@ -153,7 +156,6 @@ extension WaitStrategy.Rule {
   }
 }
 
-/// A number from `low` to 1.
 private func draw(from low: Double, _ generator: inout some RandomNumberGenerator) -> Double {
   .random(in: low...1, using: &generator)
 }

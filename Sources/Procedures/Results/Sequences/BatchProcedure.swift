@@ -6,29 +6,29 @@
 /// thumbnails.injectResult(from: photos)
 /// ```
 ///
-/// A group: when it executes, a child is made for each element of the input. The output has their
-/// outputs, in the order of the input. If one of them fails, is cancelled or has no output, there
-/// is no output, and the group has the child's errors; the others go on, as in any group. A child that
-/// the closure gives no name has that of its type and its place in the input, so that errors say which it
-/// was: `Resize[3]`. Without an input when it executes, it is cancelled with
+/// It is a group: when it executes, it makes a child for each element of the input. Its output has
+/// their outputs, in the order of the input. If a child fails, is cancelled or has no output, there
+/// is no output, and the group has the child's errors; the others go on, as in any group. A child
+/// without a name is named after its type and its index in the input, such as `Resize[3]`, so that
+/// errors identify it. Without an input the group is cancelled with
 /// `ProcedureError.Code.requirementNotSatisfied`.
 nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedure>: GroupProcedure,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  /// The inputs of the transforms.
+  /// The array of the transforms' inputs.
   public typealias Input = [Transform.Input]
-  /// The outputs of the transforms.
+  /// The array of the transforms' outputs.
   public typealias Output = [Transform.Output]
 
-  /// Belongs to the turn, which releases it.
+  /// Once the group is on a queue, only its turn accesses this, and releases it there.
   @safe @exclusivity(unchecked) private final var makeTransform: (@Sendable () -> Transform)?
 
   /// Makes a batch.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - transform: makes the procedure for an element. Called once for each, in order, when the
-  ///     batch executes, and released then.
+  ///   - transform: makes the procedure for an element. It is called once for each element, in
+  ///     order, when the batch executes, and then released.
   public init(name: String? = nil, _ transform: @escaping @Sendable () -> Transform) {
     makeTransform = transform
     super.init(name: name)

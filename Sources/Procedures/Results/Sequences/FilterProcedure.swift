@@ -1,6 +1,6 @@
-/// Makes an array of the elements of another that a closure includes.
+/// Makes an array of the elements that a closure includes.
 ///
-/// As `MapProcedure`: in the order of the source, which may be injected.
+/// Like `MapProcedure` it keeps the order of the source, which you may inject.
 nonisolated open class FilterProcedure<Element: Sendable>: TransformProcedure<[Element], [Element]>,
   @unchecked Sendable
 {

@@ -10,14 +10,13 @@ internal import ProcedurePrimitives
 /// print(try await all.value)
 /// ```
 ///
-/// It depends on all of them. The positions are the positions of the sources: if one of them fails,
-/// is cancelled, or has no output, there is no result at all, and this procedure is cancelled as by
-/// `injectResult(from:)`, as soon as that one has finished. When all values have been handed over,
-/// it keeps none of the sources alive.
+/// It depends on all of them. If a source fails, is cancelled or has no output, there is no array,
+/// and this procedure is cancelled as with `injectResult(from:)`, as soon as that source has
+/// finished. Once all values have been handed over, it retains none of the sources.
 nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItself, OutputProcedure,
   @unchecked Sendable
 {
-  /// The outputs of the sources.
+  /// The array of the sources' outputs.
   public typealias Output = [Element]
 
   private final let elements: GatheredOutputs<Element>
@@ -35,7 +34,7 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
   }
 
   /// Makes a procedure that gathers the outputs of sources of several types.
-  @_disfavoredOverload  // An array of one type is that of the other one, also if it is a literal.
+  @_disfavoredOverload  // An array of one type takes the other one.
   public init(name: String? = nil, _ sources: [any OutputProcedure<Element>]) {
     elements = GatheredOutputs(count: sources.count)
     super.init()
@@ -51,14 +50,14 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
 
   /// Finishes with the array.
   public final override func execute() {
-    // All are there, or it would have been cancelled.
+    // All outputs are set: otherwise the procedure would have been cancelled.
     finish(withResult: .success(elements.takeAll()))
   }
 
   final override func releaseWork() { _ = elements.takeAll() }
 }
 
-/// The outputs of several sources, in the order of these, whatever the order in which they come.
+/// The outputs of several sources, in the order of the sources.
 final class GatheredOutputs<Output: Sendable>: Sendable {
   private struct State: Sendable {
     var outputs: [Output?]
@@ -71,7 +70,7 @@ final class GatheredOutputs<Output: Sendable>: Sendable {
     state = Locked(State(outputs: Array(repeating: nil, count: count), missing: count))
   }
 
-  /// - Returns: true if that was the last.
+  /// - Returns: true if this was the last missing output.
   func set(_ output: Output, at index: Int) -> Bool {
     state.withLock { state in
       state.outputs[index] = output
@@ -80,22 +79,20 @@ final class GatheredOutputs<Output: Sendable>: Sendable {
     }
   }
 
-  /// Takes out those that are there.
   func takeAll() -> [Output] {
     state.withLock { exchange(&$0.outputs, with: []) }.compactMap { $0 }
   }
 }
 
-/// The outputs of several procedures as one array.
 extension Sequence where Element: OutputProcedure {
-  /// A procedure that makes an array of the outputs of these, in their order. See
+  /// Makes a procedure that gathers the outputs of these procedures, in their order. See
   /// `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
 
-/// The outputs of procedures of several types as one array.
 extension Sequence {
-  /// A procedure that makes an array of the outputs of these, of several types, in their order.
+  /// Makes a procedure that gathers the outputs of these procedures, of several types, in their
+  /// order.
   ///
   /// ```swift
   /// let parts: [any OutputProcedure<String>] = [Read(file), ResultProcedure { "." }]

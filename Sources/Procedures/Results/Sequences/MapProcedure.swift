@@ -2,12 +2,12 @@
 ///
 /// ```swift
 /// let lengths = MapProcedure(source: ["a", "bc"]) { text in text.count }
-/// let sizes = files.map { file in file.size }   // of the output of a procedure
+/// let sizes = files.map { file in file.size }   // `files` is a procedure
 /// ```
 ///
-/// In the order of the source. Without a source it is injected, or set as `input`; without any when
-/// it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`, and with what the
-/// closure throws. Between two elements it looks for a cancel, and ends with it.
+/// It keeps the order of the source, which you may also inject, or set as `input`. Without an input
+/// when it executes, it fails with `ProcedureError.Code.requirementNotSatisfied`. It fails with an
+/// error that the closure throws, and ends between two elements after a cancel.
 nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
   [Element], [Mapped]
 >, @unchecked Sendable
@@ -25,9 +25,9 @@ nonisolated open class MapProcedure<Element: Sendable, Mapped: Sendable>: Transf
   }
 }
 
-/// Transforms each element of an array into several with a closure, and joins them.
+/// Transforms each element of an array into several with a closure, and joins the results.
 ///
-/// Like `MapProcedure`, except that the closure returns none, one or several elements for each.
+/// It works like `MapProcedure`, except that the closure returns any number of elements for each.
 nonisolated open class FlatMapProcedure<Element: Sendable, Mapped: Sendable>: TransformProcedure<
   [Element], [Mapped]
 >, @unchecked Sendable

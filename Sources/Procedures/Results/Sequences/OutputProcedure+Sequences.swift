@@ -1,10 +1,7 @@
-// Each makes a procedure that gets the output of this one by injection, and so depends on it. It is
-// to be added to a queue or group, as this one is.
-//
-// These and the initialisers behind them are inlinable: so the loop over the elements is compiled for their type, in the
-// client, and an output that is an array is handed on as it is.
+// Each method makes a procedure into which the output of this one is injected, and which therefore
+// depends on it. Add both to a queue or a group.
 extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
-  /// A procedure that maps each element of the output.
+  /// Makes a procedure that maps each element of the output.
   ///
   /// ```swift
   /// let sizes = files.map { file in try size(of: file) }

@@ -1,6 +1,6 @@
-/// Makes one value of all elements of an array.
+/// Combines all elements of an array into one value.
 ///
-/// As `MapProcedure`: in the order of the source, which may be injected.
+/// Like `MapProcedure` it follows the order of the source, which you may inject.
 nonisolated open class ReduceProcedure<Element: Sendable, Value: Sendable>: TransformProcedure<
   [Element], Value
 >, @unchecked Sendable
