@@ -1,6 +1,7 @@
-import Procedures
 import ProcedureTestSupport
 import Testing
+
+@testable import Procedures
 
 @Suite(.hangLimit) struct ProgressTests {
   private let scheduler = ManualScheduler()
@@ -147,6 +148,20 @@ import Testing
       other.finish()
       scheduler.run()
     }
+  }
+
+  @Test("Z4: an attempt that the reader finds and that is announced to it joins once, and counts")
+  func joinedTwice() async {
+    let retry = waiting()
+    let node = ProgressNode(weight: 1, reported: nil)
+    let ofAttempt = ProgressNode(weight: 1, reported: 0.25)
+    var fractions = node.watch(for: retry).makeAsyncIterator()
+    #expect(await fractions.next() == 0)
+    ofAttempt.join(node, replacingOthers: true)
+    #expect(await fractions.next() == 0.25)
+    ofAttempt.join(node, replacingOthers: true)
+    ofAttempt.report(0.5)
+    #expect(await fractions.next() == 0.5)
   }
 
   @Test("Z4: the progress of a retry is that of the current attempt, whatever came before")
