@@ -3,9 +3,9 @@ internal import ProcedurePrimitives
 extension CancellationToken {
   /// Waits until the token is settled: true if it was cancelled.
   ///
-  /// False if it will never be cancelled, and also if the awaiting task was cancelled first: then
-  /// the wait ends at once, leaves the token, and the token is untouched. Does not suspend on a
-  /// settled token. Any number of tasks may wait.
+  /// False if it will never be cancelled, or if the awaiting task was cancelled first: then the
+  /// wait ends at once, leaves no handler on the token, and does not cancel it. Does not suspend on
+  /// a settled token. Any number of tasks may wait.
   ///
   /// ```swift
   /// async let isCancelled = token.cancelled
@@ -29,11 +29,11 @@ extension CancellationToken {
 }
 
 extension CancellationToken {
-  /// The object that a token shares with its source; nil of `.never`.
+  /// The identity of the state that a token shares with its source; nil for `.never`.
   package var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
 }
 
-/// The wait for a token, in the body of a procedure: nobody knows who will end it.
+/// The wait for a token in the body of a procedure, as reports show it.
 private struct TokenWait: BodyWait {
   let name = "cancelled of a token"
   let serial = BodyTask.nextSerial()
@@ -45,10 +45,10 @@ private struct TokenWait: BodyWait {
   var isWaiting: Bool { !state.isSettled }
 }
 
-/// One task that waits for one token: the first thread to end the wait resumes it.
+/// One task that waits for one token. The first thread that ends the wait resumes it.
 ///
-/// The lock is never held while the continuation resumes: the handler of a task's cancel runs under
-/// a lock of the runtime, and may meet this one.
+/// The lock is never held while the continuation resumes: the task's cancellation handler runs
+/// under a lock of the runtime, and acquires this one.
 private final class CancellationWaiter: Sendable {
   private enum State: Sendable {
     case unbegun
