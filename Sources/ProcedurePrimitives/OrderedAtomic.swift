@@ -2,9 +2,9 @@ public import Synchronization
 
 /// An integer that threads share. The name of each function says its memory order.
 ///
-/// The locks and atomics of the package are made of it; counters, which order nothing, are `Atomic` itself. With `-DMODEL`
-/// each function also tells the schedule explorer (`ModelThread`), in the body in which it names the order to the processor:
-/// so the explorer checks the order that runs.
+/// The locks and atomics of the package use it; counters, which order nothing, use `Atomic`. With `-DMODEL` each
+/// function also reports to the schedule explorer (`ModelThread`), in the same body in which it names the order to the
+/// processor, so the explorer checks the order that runs.
 @usableFromInline
 struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
   ~Copyable, Sendable
@@ -12,7 +12,7 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
   @usableFromInline let value: Atomic<Value>
   @usableFromInline let told: ToldAtomic
 
-  /// - Parameter ignored: bits that no reader of the value looks at.
+  /// - Parameter ignored: bits that readers of the value ignore.
   @inlinable @inline(__always)
   init(_ initial: Value, ignoring ignored: Value = 0) {
     value = Atomic(initial)
