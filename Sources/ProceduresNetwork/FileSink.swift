@@ -12,9 +12,9 @@ internal import Foundation
   internal import Android
 #endif
 
-/// Writes the body to a file beside the destination, which that replaces when all has come.
+/// Writes the body to a file beside the destination. The file replaces the destination when it is complete.
 ///
-/// So the destination is never half a file, and stays what it was if the transfer fails.
+/// So the destination is never half a file, and does not change if the transfer fails.
 final class FileSink: BodySink {
   private let destination: URL
   private let partial: URL
@@ -27,19 +27,19 @@ final class FileSink: BodySink {
       ?? FileManager.default.temporaryDirectory.appending(path: "\(Self.uniqueName()).download")
     self.destination = destination
     partial = destination.deletingLastPathComponent().appending(
-      // Not with the name of the destination, which may be as long as names can be.
+      // The name of the destination is not part of it, since that may have the maximal length already.
       path: ".download-\(Self.uniqueName()).part")
   }
 
-  /// Not a `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros, and two
-  /// downloads would share one file. Swift's generator needs no descriptor.
+  /// A `UUID` would do unless no descriptor is free: then Foundation on Linux makes all of them zero, and two downloads
+  /// would share one file. Swift's generator needs no descriptor.
   private static func uniqueName() -> String {
     let numbers = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
     return numbers.map { String($0, radix: 36) }.joined(separator: "-")
   }
 
   func begin(_ response: HTTPURLResponse) throws {
-    // An empty write has the error, which createFile does not say.
+    // An empty write throws the error, which `createFile` does not report.
     try Data().write(to: partial)
     handle = try FileHandle(forWritingTo: partial)
   }
@@ -53,7 +53,7 @@ final class FileSink: BodySink {
     return destination
   }
 
-  /// In one step.
+  /// Replaces the destination in one step.
   static func replace(_ destination: URL, with partial: URL) throws {
     let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
       unsafe destination.withUnsafeFileSystemRepresentation { to in
@@ -73,7 +73,7 @@ final class FileSink: BodySink {
 }
 
 extension CocoaError {
-  /// Why `file` could not be written, by the system's `code`.
+  /// The error for a failed write of `file` with the system's `code`.
   static func writing(_ file: URL, failedWith code: Int32) -> CocoaError {
     CocoaError(
       .fileWriteUnknown,
