@@ -13,14 +13,14 @@
       let identifier: pid_t
       let pipes: StandardPipes
       let start: ContinuousClock.Instant
-      /// Its hold on the terminal, if it has that. Handed over to the supervisor's thread.
+      /// The terminal, if the program has it. Passed to the supervisor's thread.
       let terminal: ForegroundTerminal?
     }
 
     enum Attempt: Sendable {
       case running(Program)
       case refused(ProcessError)
-      /// The system has no processes or descriptors left, or the file is being written: maybe later.
+      /// The system has no processes or descriptors left, or the file is being written. A later attempt may succeed.
       case busy(code: Int32)
     }
 
