@@ -64,7 +64,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     let fraction = hasFinished ? 1 : latest?() ?? procedure.fractionCompleted
     var total: Int64 = 0
     change { total = super.totalUnitCount }
-    // As a `Double` the largest total may exceed the `Int64` total by one.
+    // The product may round up to the total, but not above it.
     return fraction < 1 ? min(Int64((fraction * Double(total)).rounded()), total) : total
   }
 

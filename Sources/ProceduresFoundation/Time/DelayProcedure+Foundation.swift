@@ -7,9 +7,9 @@ internal import ProcedurePrimitives
 /// queue.add(DelayProcedure(until: alarm.date))
 /// ```
 ///
-/// It never ends early by that clock. With a date in the past it ends at once, with
-/// `.distantFuture` never. Time passes while the machine sleeps; a delay that was due ends when it
-/// wakes. On a queue with a test clock, that clock waits for the time from now to the date.
+/// It never ends early by that clock. For a date in the past it ends at once, for `.distantFuture`
+/// never. Time passes while the machine sleeps; a delay that was due ends when it wakes. On a queue
+/// with a test clock, that clock waits for the time from now to the date.
 extension Date: DelayEnd {
   /// The wall clock, or the test clock of the queue.
   public func endOfDelay(

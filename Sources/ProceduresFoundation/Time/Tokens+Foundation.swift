@@ -17,7 +17,7 @@ extension CancellationToken {
 
   /// A token that is cancelled with `.deadlineExceeded` at a date, by the wall clock. Needs no source.
   ///
-  /// Setting the wall clock moves the deadline. With a date in the past the token is cancelled from the beginning, with
+  /// Setting the wall clock moves the deadline. For a date in the past the token is cancelled from the beginning, for
   /// `.distantFuture` never.
   @_disfavoredOverload  // .now is an instant.
   public static func deadline(_ date: Date) -> Self {
@@ -46,7 +46,7 @@ extension CancellationTokenSource {
   /// Cancels at a date, by the wall clock. A second call replaces the first, and `disarmDeadline()` removes the
   /// deadline.
   ///
-  /// Setting the wall clock moves the deadline. With a date in the past it cancels at once.
+  /// Setting the wall clock moves the deadline. For a date in the past it cancels at once.
   @_disfavoredOverload
   public func cancel(at date: Date, reason: CancellationReason = .deadlineExceeded) {
     cancel(
