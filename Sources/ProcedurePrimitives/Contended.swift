@@ -2,12 +2,13 @@
 ///
 /// Like `Locked`, with a lock that is not handed over on Linux: see `OwnedLock`.
 ///
-/// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
-/// each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a place where
-/// the thread may sleep.
+/// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL`
+/// makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a
+/// place where the thread may sleep.
 public struct Contended<Value>: ~Copyable, Sendable {
-  // The lock and its value are in an object of their own, not in the owner: threads that read the owner, or use
-  // something else in it, would lose its cache line each time a thread acquires the lock.
+  // The lock and its value are in an object of their own, not in the owner: threads that read the
+  // owner, or use something else in it, would lose its cache line each time a thread acquires the
+  // lock.
   @usableFromInline let contents: ContendedContents<Value>
 
   /// Makes a lock around `value`.

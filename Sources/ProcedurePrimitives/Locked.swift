@@ -1,7 +1,8 @@
 public import Synchronization
 
-/// A value that only one thread at a time can reach: the lock to use unless another fits better. `Contended` is for a
-/// value that many threads want all the time, `LockByte` also publishes a byte, `OwnedLock` costs least.
+/// A value that only one thread at a time can reach: the lock to use unless another fits better.
+/// `Contended` is for a value that many threads want all the time, `LockByte` also publishes a
+/// byte, `OwnedLock` costs least.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
 /// machines return the work to be done, and the caller does it after the release.
@@ -9,8 +10,8 @@ public import Synchronization
 /// Build flags, none of which is set in ordinary builds:
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
 ///   and would report races that are not there.
-/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a place
-///   where the thread may sleep.
+/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a
+///   place where the thread may sleep.
 public struct Locked<Value: ~Copyable>: ~Copyable {
   @usableFromInline let mutex: Mutex<Value>
 

@@ -9,7 +9,8 @@ package func stopBecauseOfMisuse(_ message: String) -> Never {
 
 /// Stops the program because the framework contradicts itself, which is a defect of the framework.
 ///
-/// The message is printed in release builds too: without it, a report of the crash says only "Illegal instruction".
+/// The message is printed in release builds too: without it, a report of the crash says only
+/// "Illegal instruction".
 ///
 /// - Parameter message: begins with "Internal inconsistency". Evaluated only when it is printed.
 @usableFromInline @inline(never)
@@ -27,7 +28,8 @@ package func requireConsistency(_ condition: Bool, _ message: @autoclosure () ->
   if !condition { stopBecauseOfInconsistency(message()) }
 }
 
-/// The body of an unavailable declaration, whose compiler message names the replacement. Never called.
+/// The body of an unavailable declaration, whose compiler message names the replacement. Never
+/// called.
 package func unavailableName() -> Never {
   stopBecauseOfInconsistency("Internal inconsistency: an unavailable name was used")
 }

@@ -21,8 +21,8 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
 }
 
 extension OrderedAtomic where Value == UInt8 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
-  /// the lock that all stores are made under.
+  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or
+  /// under the lock that all stores are made under.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -65,8 +65,8 @@ extension OrderedAtomic where Value == UInt8 {
 }
 
 extension OrderedAtomic where Value == UInt32 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
-  /// the lock that all stores are made under.
+  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or
+  /// under the lock that all stores are made under.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 

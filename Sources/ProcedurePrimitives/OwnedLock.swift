@@ -15,8 +15,8 @@ public import Synchronization
   /// microsecond or two, longer than most critical sections. Then it sleeps for longer and longer moments, and lends
   /// its priority to the holder meanwhile: see `PriorityLoans`.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
-  /// acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
+  /// each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let holder = OrderedAtomic<UInt32>(0)
     /// How many threads lend their priority to the holder, or are about to.
@@ -91,8 +91,8 @@ public import Synchronization
   ///
   /// On Darwin it is `os_unfair_lock`, which is not handed over.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
-  /// acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
+  /// each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let mutex = Mutex<Void>(())
 

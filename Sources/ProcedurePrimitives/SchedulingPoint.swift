@@ -9,9 +9,9 @@
 
 /// A place between two steps, where another thread may see the first without the second.
 ///
-/// It does nothing in ordinary builds. With `-DMODEL` the schedule explorer decides here which thread goes next; with
-/// `-DCHAOS` the thread may sleep. Each access to `AtomicByte` and `AtomicWord` is a scheduling point; code that counts
-/// references by hand calls this function.
+/// It does nothing in ordinary builds. With `-DMODEL` the schedule explorer decides here which
+/// thread goes next; with `-DCHAOS` the thread may sleep. Each access to `AtomicByte` and
+/// `AtomicWord` is a scheduling point; code that counts references by hand calls this function.
 @inlinable @inline(__always)
 public func schedulingPoint() {
   #if MODEL
@@ -21,8 +21,8 @@ public func schedulingPoint() {
   #endif
 }
 
-/// A place inside one step of the schedule explorer, such as a lock. With `-DCHAOS` the thread may sleep here; other
-/// builds do nothing.
+/// A place inside one step of the schedule explorer, such as a lock. With `-DCHAOS` the thread may
+/// sleep here; other builds do nothing.
 @inlinable @inline(__always)
 public func chaosPoint() {
   #if CHAOS

@@ -4,11 +4,11 @@
   internal import FoundationNetworking
   internal import ProcedurePrimitives
 
-  /// A data task on the `CarrierSession` of a user's session, with a completion handler like that of Foundation's own
-  /// tasks.
+  /// A data task on the `CarrierSession` of a user's session, with a completion handler like that
+  /// of Foundation's own tasks.
   ///
-  /// Foundation on Linux stops the program if a task of the user's session is cancelled at the wrong moment. A task of
-  /// a `CarrierSession` ends on the queue on which its cancel runs.
+  /// Foundation on Linux stops the program if a task of the user's session is cancelled at the
+  /// wrong moment. A task of a `CarrierSession` ends on the queue on which its cancel runs.
   ///
   /// 1. `completion` is called once, on the delegate queue of the user's session.
   final class CarriedLoad: TaskEvents, Cancelable {

@@ -12,7 +12,8 @@ internal import Foundation
   internal import Android
 #endif
 
-/// Writes the body to a file beside the destination. The file replaces the destination when it is complete.
+/// Writes the body to a file beside the destination. The file replaces the destination when it is
+/// complete.
 ///
 /// So the destination is never half a file, and does not change if the transfer fails.
 final class FileSink: BodySink {
@@ -27,12 +28,13 @@ final class FileSink: BodySink {
       ?? FileManager.default.temporaryDirectory.appending(path: "\(Self.uniqueName()).download")
     self.destination = destination
     partial = destination.deletingLastPathComponent().appending(
-      // The name of the destination is not part of it, since that may have the maximal length already.
+      // The name of the destination is not part of it, since that may have the maximal length
+      // already.
       path: ".download-\(Self.uniqueName()).part")
   }
 
-  /// A `UUID` would do unless no descriptor is free: then Foundation on Linux makes all of them zero, and two downloads
-  /// would share one file. Swift's generator needs no descriptor.
+  /// A `UUID` would do unless no descriptor is free: then Foundation on Linux makes all of them
+  /// zero, and two downloads would share one file. Swift's generator needs no descriptor.
   private static func uniqueName() -> String {
     let numbers = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
     return numbers.map { String($0, radix: 36) }.joined(separator: "-")

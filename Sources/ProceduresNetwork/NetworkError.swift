@@ -4,9 +4,11 @@ internal import Procedures
   public import FoundationNetworking
 #endif
 
-/// Why a response is no success, or could not be used. If no response arrived, the error is a `URLError`.
+/// Why a response is no success, or could not be used. If no response arrived, the error is a
+/// `URLError`.
 ///
-/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of
+/// yours.
 public struct NetworkError: Error, Sendable {
   /// The kinds of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -19,8 +21,8 @@ public struct NetworkError: Error, Sendable {
     public static let notHTTP = Code(description: "notHTTP")
     /// A GET has no body: set `httpMethod` to `POST` or `PUT`.
     public static let bodyNotAllowed = Code(description: "bodyNotAllowed")
-    /// The body is a stream that was already read, and would be missing if the request was sent again, after a redirect
-    /// or in another attempt. Send it as `UploadBody.data` or `.file`.
+    /// The body is a stream that was already read, and would be missing if the request was sent
+    /// again, after a redirect or in another attempt. Send it as `UploadBody.data` or `.file`.
     public static let bodyNotRepeatable = Code(description: "bodyNotRepeatable")
   }
 
@@ -35,8 +37,8 @@ public struct NetworkError: Error, Sendable {
   public let response: HTTPURLResponse?
   /// The beginning of the body, which often names the cause.
   public let body: Data
-  /// The rest of the deadline of a `NetworkProcedure` that gave up because the server asks for a longer wait in
-  /// `retryAfter`; nil otherwise.
+  /// The rest of the deadline of a `NetworkProcedure` that gave up because the server asks for a
+  /// longer wait in `retryAfter`; nil otherwise.
   public internal(set) var deadlineLeft: Duration?
 
   /// Makes an error like that of a network procedure, for your tests and stubs.
@@ -79,8 +81,8 @@ public struct NetworkError: Error, Sendable {
 
   /// The wait before the next attempt that the server asks for: its `Retry-After`.
   ///
-  /// A date counts from the server's own `Date`, so that clocks need not agree. nil without a readable value; never
-  /// negative.
+  /// A date counts from the server's own `Date`, so that clocks need not agree. nil without a
+  /// readable value; never negative.
   public var retryAfter: Duration? {
     guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
     return RetryAfter.duration(text, date: response?.value(forHTTPHeaderField: "Date"))
@@ -90,7 +92,8 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: CustomStringConvertible {
   /// One sentence that says what happened.
   ///
-  /// It contains method, host and path, but neither query nor header nor body, which may hold secrets.
+  /// It contains method, host and path, but neither query nor header nor body, which may hold
+  /// secrets.
   public var description: String {
     switch code {
     case .unacceptableStatus:

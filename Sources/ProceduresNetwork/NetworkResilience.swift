@@ -9,43 +9,48 @@ public import Procedures
 /// resilience.deadline = .seconds(60)
 /// ```
 ///
-/// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than the first. Other
-/// requests, such as a POST, are sent again only if the server cannot have acted on them, because no connection was
-/// made or it answered with 429 or 503, or if `repeatsAnyMethod` is true.
+/// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than
+/// the first. Other requests, such as a POST, are sent again only if the server cannot have acted
+/// on them, because no connection was made or it answered with 429 or 503, or if `repeatsAnyMethod`
+/// is true.
 public struct NetworkResilience: Sendable {
-  /// The maximal number of attempts; nil for no limit. With 0 or less it fails, like any `RetryProcedure`.
+  /// The maximal number of attempts; nil for no limit. With 0 or less it fails, like any
+  /// `RetryProcedure`.
   public var maximumNumberOfAttempts: Int? = 3
   /// The waits between attempts, unless the server asks for more.
   public var backoffStrategy: WaitStrategy =
     .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
-  /// The time that one attempt may take before the next is made; nil for the session's time-outs only.
+  /// The time that one attempt may take before the next is made; nil for the session's time-outs
+  /// only.
   public var requestTimeout: Duration?
-  /// The conditions of each attempt, such as a place or a rate of its host. The `NetworkProcedure` itself then needs no
-  /// place, and takes none while it waits for its next attempt.
+  /// The conditions of each attempt, such as a place or a rate of its host. The `NetworkProcedure`
+  /// itself then needs no place, and takes none while it waits for its next attempt.
   ///
   /// ```swift
   /// let host = ExclusionCategory(named: "api.example.org")
   /// resilience.conditions = [AtMost(6, of: host), RateLimit(10, per: .seconds(1), of: host)]
   /// ```
   ///
-  /// When the server asks for a wait by `Retry-After`, with a status after which there may be another attempt, each
-  /// `RateLimit` among them is paused for that time, but at most for `longestRetryAfter`. Other requests of that
-  /// category then wait, too, instead of asking in vain.
+  /// When the server asks for a wait by `Retry-After`, with a status after which there may be
+  /// another attempt, each `RateLimit` among them is paused for that time, but at most for
+  /// `longestRetryAfter`. Other requests of that category then wait, too, instead of asking in
+  /// vain.
   public var conditions: [any Condition] = []
-  /// The time that all attempts and waits may take; then the procedure is cancelled with code `.timedOut`. nil for no
-  /// limit.
+  /// The time that all attempts and waits may take; then the procedure is cancelled with code
+  /// `.timedOut`. nil for no limit.
   ///
-  /// It counts from when the `NetworkProcedure` executes. So it does not count the procedure's own wait for its queue,
-  /// dependencies and conditions, but it counts an attempt's wait for its `conditions`, unless `deadlineCountsLine` is
-  /// false. To count from the beginning, cancel by a token: `fetch.cancel(when: .timeout(.seconds(60)))`.
+  /// It counts from when the `NetworkProcedure` executes. So it does not count the procedure's own
+  /// wait for its queue, dependencies and conditions, but it counts an attempt's wait for its
+  /// `conditions`, unless `deadlineCountsLine` is false. To count from the beginning, cancel by a
+  /// token: `fetch.cancel(when: .timeout(.seconds(60)))`.
   ///
-  /// If a server asks for a longer wait than the rest of the deadline, the procedure fails at once, with an error that
-  /// says so. See `NetworkError.deadlineLeft`.
+  /// If a server asks for a longer wait than the rest of the deadline, the procedure fails at once,
+  /// with an error that says so. See `NetworkError.deadlineLeft`.
   public var deadline: Duration?
   /// Whether the deadline counts the time that an attempt waits for its `conditions`.
   ///
-  /// If not, each attempt has the rest of the deadline, from when it executes. When that has passed, the attempt ends
-  /// with code `.timedOut`, and is the last.
+  /// If not, each attempt has the rest of the deadline, from when it executes. When that has
+  /// passed, the attempt ends with code `.timedOut`, and is the last.
   public var deadlineCountsLine = true
   /// The longest wait that a server may ask for; after a longer one there is no other attempt.
   public var longestRetryAfter: Duration = .seconds(300)
@@ -53,8 +58,9 @@ public struct NetworkResilience: Sendable {
   public var retriedStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
   /// The session's errors after which there is another attempt.
   ///
-  /// `.unknown` is among them: on Linux some broken connections have that code. So is `.badServerResponse`: that is the
-  /// code there if the server ends the connection without an answer, for example while it restarts.
+  /// `.unknown` is among them: on Linux some broken connections have that code. So is
+  /// `.badServerResponse`: that is the code there if the server ends the connection without an
+  /// answer, for example while it restarts.
   public var retriedErrorCodes: Set<URLError.Code> = [
     .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
     .dnsLookupFailed, .notConnectedToInternet, .badServerResponse, .unknown,
@@ -66,7 +72,8 @@ public struct NetworkResilience: Sendable {
   /// Called in the turns of the `NetworkProcedure`.
   public var retriesAfter: @Sendable (any Error) -> Bool = { _ in false }
 
-  /// Three attempts, with waits of one and two seconds in between, half of each random; no deadline.
+  /// Three attempts, with waits of one and two seconds in between, half of each random; no
+  /// deadline.
   public init() {}
 
   /// The step after a failed attempt.
@@ -114,7 +121,8 @@ public struct NetworkResilience: Sendable {
     }
   }
 
-  /// The errors of an attempt. An error whose server asks for a longer wait than the rest gets `deadlineLeft`.
+  /// The errors of an attempt. An error whose server asks for a longer wait than the rest gets
+  /// `deadlineLeft`.
   func explaining(_ errors: [any Error], deadlineLeft: Duration) -> [any Error] {
     errors.map { error in
       guard var refusal = error as? NetworkError, let wait = requestedWait(of: refusal),

@@ -3,7 +3,8 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Recodes errors that Foundation on Linux calls unknown, or unsupported URL, by libcurl's words in them.
+/// Recodes errors that Foundation on Linux calls unknown, or unsupported URL, by libcurl's words in
+/// them.
 ///
 /// The code matters: an unknown error may be a broken connection, and is retried.
 enum SessionError {

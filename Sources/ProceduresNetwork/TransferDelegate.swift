@@ -43,7 +43,8 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     follower?.taskEnded(error, with: task.response)
   }
 
-  /// The session never follows a redirect: the redirect becomes the response, and the transfer decides.
+  /// The session never follows a redirect: the redirect becomes the response, and the transfer
+  /// decides.
   ///
   /// Foundation on Linux would lose the body, keep the credentials, and reuse the connection.
   func urlSession(
@@ -52,13 +53,15 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     #if canImport(FoundationNetworking)
-      // Foundation on Linux stops the program if an answer comes after the task has ended. A cancel is decided in one
-      // block of the session's own queue and carried out in a later one, and so is this answer:
+      // Foundation on Linux stops the program if an answer comes after the task has ended. A cancel
+      // is decided in one block of the session's own queue and carried out in a later one, and so
+      // is this answer:
       //
       //   this queue │ cancel decided │ redirect │ cancel carried out │ answer: not waited for, stop
       //   this queue │ redirect       │ answer   │ cancel decided     │ cancel carried out
       //
-      // So an answer that is given before a cancel is decided comes before the cancel is carried out.
+      // So an answer that is given before a cancel is decided comes before the cancel is carried
+      // out.
       guard task.state == .running || task.state == .suspended else { return }
     #endif
     completionHandler(nil)

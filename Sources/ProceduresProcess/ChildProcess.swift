@@ -20,13 +20,13 @@
   ///    ╰─ not started ───────────────────────────────────────────────────────────────────────↗
   /// ```
   ///
-  /// 1. The caller of `start()` makes the first attempt to start. Everything else, and all state, is confined to the
-  ///    supervisor's thread; methods called from other threads only post to it.
-  /// 2. The group is signalled only while the program is not reaped, or while the group has members: in both cases the
-  ///    system cannot give the identifier to another process. (In theory it could between the end of the last member
-  ///    and the next check, within 20 ms.)
-  /// 3. `completion` is called exactly once after `start()`, on a handler thread, when the last piece of output was
-  ///    handled. `started` is called before it, if the program was started.
+  /// 1. The caller of `start()` makes the first attempt to start. Everything else, and all state,
+  ///    is confined to the supervisor's thread; methods called from other threads only post to it.
+  /// 2. The group is signalled only while the program is not reaped, or while the group has
+  ///    members: in both cases the system cannot give the identifier to another process. (In theory
+  ///    it could between the end of the last member and the next check, within 20 ms.)
+  /// 3. `completion` is called exactly once after `start()`, on a handler thread, when the last
+  ///    piece of output was handled. `started` is called before it, if the program was started.
   ///
   /// Time here is real time, like the program's, even if the procedures use another clock.
   final class ChildProcess: @unchecked Sendable {
@@ -47,8 +47,8 @@
     private var outputTimeIsUp = false
     private(set) var isReaped = false
     private var exit: ProcessExit?
-    /// The commands that the program left in its group when it ended by itself, and that are ended now; nil if there
-    /// are none.
+    /// The commands that the program left in its group when it ended by itself, and that are ended
+    /// now; nil if there are none.
     private var endedDescendants: [String]?
     private var terminal: ForegroundTerminal?
     // State of ChildProcess+Ending.swift.
@@ -85,7 +85,8 @@
       supervisor.post { self.take(attempt, PatienceWithSystem()) }
     }
 
-    /// Cancels: sends SIGTERM to the group now, and SIGKILL after the grace period. No effect once it has ended.
+    /// Cancels: sends SIGTERM to the group now, and SIGKILL after the grace period. No effect once
+    /// it has ended.
     func terminate() {
       // Cut short on this thread: a closure that is behind must stop even if the program has ended.
       if !configuration.streamsAfterCancel {
@@ -97,7 +98,8 @@
     /// Sends SIGKILL to the group now, or as soon as it exists. No effect once it has ended.
     func kill() { supervisor.post { self.killGroup() } }
 
-    /// Sends a signal to the group; no effect once it has ended. Returns when it is sent, or after one second.
+    /// Sends a signal to the group; no effect once it has ended. Returns when it is sent, or after
+    /// one second.
     ///
     /// It waits for the supervisor's thread, which never runs user code.
     func send(_ signal: Int32) {
@@ -207,14 +209,14 @@
       guard end != nil, !isDone else { return }
       guard outputIsRead || outputTimeIsUp else { return }
       if !isReaped {
-        // Descendants that stay were left on purpose, and the system may reuse their group's identifier later: stop
-        // watching it.
+        // Descendants that stay were left on purpose, and the system may reuse their group's
+        // identifier later: stop watching it.
         if !configuration.endsDescendants, !isTerminating { leaveParentWatch() }
         isReaped = true
         exit = ChildStatus.reap(identifier)
         supervisor.programCount -= 1
-        // Usually the group ends with the program, and one system call shows that. If not, its members keep the
-        // identifier: see 2.
+        // Usually the group ends with the program, and one system call shows that. If not, its
+        // members keep the identifier: see 2.
         if configuration.endsDescendants, !isTerminating, !group.isGone {
           endedDescendants = group.commands
           return terminateGroup()
@@ -234,9 +236,9 @@
       (output?.isAtEnd ?? true) && (errorOutput?.isAtEnd ?? true)
     }
 
-    /// Shortens the grace period if a descendant that will be ended anyway keeps the output open. If all members of the
-    /// group were asleep in two checks, and wrote nothing in between, none of them is about to write data that it got
-    /// from the program.
+    /// Shortens the grace period if a descendant that will be ended anyway keeps the output open.
+    /// If all members of the group were asleep in two checks, and wrote nothing in between, none of
+    /// them is about to write data that it got from the program.
     private func lookWhetherIdle(since pieceCount: Int) {
       after(.milliseconds(20)) { child in
         guard !child.outputIsRead, !child.outputTimeIsUp else { return }
@@ -292,7 +294,8 @@
 
     // MARK: The terminal
 
-    /// Polls for Ctrl-Z, which stops the program that has the terminal, and must stop this process, too.
+    /// Polls for Ctrl-Z, which stops the program that has the terminal, and must stop this process,
+    /// too.
     private func lookWhetherStopped() {
       after(.milliseconds(100)) { child in
         guard let terminal = child.terminal else { return }
@@ -306,7 +309,8 @@
       }
     }
 
-    /// Waits until this process, which may have been continued in the background, is in the foreground again.
+    /// Waits until this process, which may have been continued in the background, is in the
+    /// foreground again.
     private func waitForForeground() {
       guard let terminal else { return }
       guard terminal.isOurs else { return after(.milliseconds(100)) { $0.waitForForeground() } }

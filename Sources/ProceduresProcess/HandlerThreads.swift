@@ -2,10 +2,11 @@
   internal import Dispatch
   internal import ProcedurePrimitives
 
-  /// A few threads for user code, which may block: handlers of output, and the work after a program's end.
+  /// A few threads for user code, which may block: handlers of output, and the work after a
+  /// program's end.
   ///
-  /// 1. The first thread is made together with the supervisor's thread, and stays. More are made as needed, up to the
-  ///    limit, and end after ten idle seconds.
+  /// 1. The first thread is made together with the supervisor's thread, and stays. More are made as
+  ///    needed, up to the limit, and end after ten idle seconds.
   /// 2. If the system refuses more, the existing ones do the work.
   /// 3. Jobs begin in the order of submission.
   package final class HandlerThreads: Sendable {

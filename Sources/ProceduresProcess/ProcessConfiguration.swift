@@ -24,7 +24,8 @@ public struct ProcessConfiguration: Sendable {
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false
 
-  /// The program's share of the terminal; by default none, even if its standard streams are a terminal.
+  /// The program's share of the terminal; by default none, even if its standard streams are a
+  /// terminal.
   public var terminal: ProcessTerminal = .none
 
   /// The exit statuses that count as success.
@@ -38,17 +39,17 @@ public struct ProcessConfiguration: Sendable {
   public var outputGracePeriod: Duration = .milliseconds(500)
   /// Ends the programs that it left running in its process group, once it has ended by itself.
   ///
-  /// They are ended as by a cancel: SIGTERM, and SIGKILL after the grace period. If false, such programs are left
-  /// alone, as in a shell. After a cancel the group is always cleared. A sleeping program that keeps an output pipe
-  /// open is ended at once, not after `outputGracePeriod`.
+  /// They are ended as by a cancel: SIGTERM, and SIGKILL after the grace period. If false, such
+  /// programs are left alone, as in a shell. After a cancel the group is always cleared. A sleeping
+  /// program that keeps an output pipe open is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
   /// Ends the program's process group when this process ends, even if it crashes or is killed.
   ///
-  /// The group is ended as by a cancel: SIGTERM, and SIGKILL after `terminationGracePeriod`, in whole seconds. All such
-  /// programs share one shell, which starts with the first of them and waits for the end of this process. If the shell
-  /// cannot be started, neither is the program. If this process is killed in the instant of a start, the program may be
-  /// left running.
+  /// The group is ended as by a cancel: SIGTERM, and SIGKILL after `terminationGracePeriod`, in
+  /// whole seconds. All such programs share one shell, which starts with the first of them and
+  /// waits for the end of this process. If the shell cannot be started, neither is the program. If
+  /// this process is killed in the instant of a start, the program may be left running.
   public var endsWithThisProcess = false
 
   #if os(macOS) || os(Linux)

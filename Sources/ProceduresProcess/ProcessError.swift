@@ -1,6 +1,8 @@
-/// The error of a program that could not be run, or ended without success. It always names the program.
+/// The error of a program that could not be run, or ended without success. It always names the
+/// program.
 ///
-/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of
+/// yours.
 public struct ProcessError: Error, Sendable, CustomStringConvertible {
   /// The kinds of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -29,8 +31,8 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   public let result: ProcessResult?
   /// The end of the program's standard error: some 1,000 bytes, in whole lines.
   ///
-  /// It is there even if the output was streamed; with `mergesStandardError` it is the end of both outputs. Empty if
-  /// the output was inherited, discarded or written to a file.
+  /// It is there even if the output was streamed; with `mergesStandardError` it is the end of both
+  /// outputs. Empty if the output was inherited, discarded or written to a file.
   public var errorText: String { result?.errorOutputEnd.text ?? "" }
   /// One sentence that says what happened, followed by `errorText`.
   ///

@@ -22,31 +22,36 @@
   /// ```
   ///
   /// **Success.** It finishes without errors when the exit status is one of `successStatuses`,
-  /// otherwise with a `ProcessError` that names the program, says how it ended, and contains the end of its standard
-  /// error. A program that does not exist, cannot be executed, or should run in a directory that does not exist, is a
-  /// `ProcessError` as well. `result` has the exit and the captured output if the program ran.
+  /// otherwise with a `ProcessError` that names the program, says how it ended, and contains the
+  /// end of its standard error. A program that does not exist, cannot be executed, or should run in
+  /// a directory that does not exist, is a `ProcessError` as well. `result` has the exit and the
+  /// captured output if the program ran.
   ///
-  /// **Values.** Its output is its result. Its input, if you set or inject one, is the program's standard input; you
-  /// may change the rest of `configuration` until it executes. `a | b` makes a `ProcessPipeline`.
+  /// **Values.** Its output is its result. Its input, if you set or inject one, is the program's
+  /// standard input; you may change the rest of `configuration` until it executes. `a | b` makes a
+  /// `ProcessPipeline`.
   ///
   /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
-  /// after `terminationGracePeriod`. The procedure finishes when no process of the group runs any more; its outcome is
-  /// `.cancelled`, and the exit is no further error. `kill()` shortens this.
+  /// after `terminationGracePeriod`. The procedure finishes when no process of the group runs any
+  /// more; its outcome is `.cancelled`, and the exit is no further error. `kill()` shortens this.
   ///
-  /// **Descendants** that still run when the program has ended by itself are left alone, unless `endsDescendants` is
-  /// set. They cannot keep the procedure from finishing: when one holds an output pipe open, the procedure reads on for
-  /// another `outputGracePeriod`, and then stops.
+  /// **Descendants** that still run when the program has ended by itself are left alone, unless
+  /// `endsDescendants` is set. They cannot keep the procedure from finishing: when one holds an
+  /// output pipe open, the procedure reads on for another `outputGracePeriod`, and then stops.
   ///
-  /// **Threads.** No thread and no run loop waits for the program: one thread waits for the pipes and ends of all
-  /// programs, and ends them. The handler of `.streamed` output is called on one of a few others; if it blocks, the
-  /// program can still be cancelled and killed. The grace periods are real time, even with another clock of the queue.
+  /// **Threads.** No thread and no run loop waits for the program: one thread waits for the pipes
+  /// and ends of all programs, and ends them. The handler of `.streamed` output is called on one of
+  /// a few others; if it blocks, the program can still be cancelled and killed. The grace periods
+  /// are real time, even with another clock of the queue.
   ///
-  /// **Limits.** When the system allows no more processes or open files, the procedure waits for other running programs
-  /// of this process. If there are none, it fails after two seconds.
+  /// **Limits.** When the system allows no more processes or open files, the procedure waits for
+  /// other running programs of this process. If there are none, it fails after two seconds.
   ///
-  /// **The terminal** is not available to the program unless you set `terminal`: it runs in a session of its own.
+  /// **The terminal** is not available to the program unless you set `terminal`: it runs in a
+  /// session of its own.
   ///
-  /// **Platforms.** It is not available on iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
+  /// **Platforms.** It is not available on iOS, tvOS, watchOS and visionOS, where a program cannot
+  /// start another one.
   nonisolated open class ProcessProcedure: Procedure, EndsByItself, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
@@ -89,7 +94,8 @@
     /// The name has no arguments: names go into logs, and arguments may hold secrets.
     private func nameAfterProgram() { name = configuration.program }
 
-    /// The settings of the program. May be read from any thread; changes have an effect until the procedure executes.
+    /// The settings of the program. May be read from any thread; changes have an effect until the
+    /// procedure executes.
     ///
     /// ```swift
     /// pack.inject(dependency: list) { pack, list, _ in
@@ -118,15 +124,17 @@
       }
     }
 
-    /// Adds arguments that `arguments` makes of the output of `source`, and a dependency on `source`.
+    /// Adds arguments that `arguments` makes of the output of `source`, and a dependency on
+    /// `source`.
     ///
     /// ```swift
     /// let unpack = ProcessProcedure("tar", arguments: ["-x", "-f"])
     /// unpack.injectArguments(from: download) { [$0.payload.path] }
     /// ```
     ///
-    /// `arguments` is called once, in this procedure's turn before it starts. If `source` fails or is cancelled, this
-    /// procedure is cancelled, as with `injectResult(from:)`; an error that `arguments` throws cancels it, too.
+    /// `arguments` is called once, in this procedure's turn before it starts. If `source` fails or
+    /// is cancelled, this procedure is cancelled, as with `injectResult(from:)`; an error that
+    /// `arguments` throws cancels it, too.
     @discardableResult
     public final func injectArguments<Source: OutputProcedure>(
       from source: Source,
@@ -160,14 +168,14 @@
 
     /// Sends SIGKILL to the program's process group now.
     ///
-    /// May be called from any thread. If it was not cancelled before, the procedure finishes with the error of a
-    /// program ended by a signal. Has no effect if the program does not run.
+    /// May be called from any thread. If it was not cancelled before, the procedure finishes with
+    /// the error of a program ended by a signal. Has no effect if the program does not run.
     public final func kill() { run.withLock { $0.child }?.kill() }
 
     /// Sends a signal to the program's process group; for example SIGSTOP, SIGCONT or SIGUSR1.
     ///
-    /// May be called from any thread, and returns when the signal is sent, or after one second. Has no effect if the
-    /// program does not run.
+    /// May be called from any thread, and returns when the signal is sent, or after one second. Has
+    /// no effect if the program does not run.
     public final func send(signal: Int32) { run.withLock { $0.child }?.send(signal) }
 
     /// Starts the program on the calling worker, which blocks for the time of a `posix_spawn`.
@@ -217,11 +225,11 @@
       }
     }
 
-    /// Finishes the procedure after the program's end: by default successfully if the exit is one of the
-    /// `successStatuses`.
+    /// Finishes the procedure after the program's end: by default successfully if the exit is one
+    /// of the `successStatuses`.
     ///
-    /// Override it to decide by more than the exit. Call `super`, or `finish(withResult:)`, now or later, on any
-    /// thread: until then the procedure executes.
+    /// Override it to decide by more than the exit. Call `super`, or `finish(withResult:)`, now or
+    /// later, on any thread: until then the procedure executes.
     ///
     /// ```swift
     /// override func programDidEnd(with result: ProcessResult) {
@@ -230,8 +238,9 @@
     /// }
     /// ```
     ///
-    /// Called once, when the program has ended and all its output was handled, unless it could not be run or the
-    /// procedure was cancelled before. The ends of all programs share one thread, so do not block in it.
+    /// Called once, when the program has ended and all its output was handled, unless it could not
+    /// be run or the procedure was cancelled before. The ends of all programs share one thread, so
+    /// do not block in it.
     open func programDidEnd(with result: ProcessResult) {
       finishUnlessCancelled(with: self.result(of: result))
     }

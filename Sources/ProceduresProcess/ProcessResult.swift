@@ -12,15 +12,16 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// Its standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
-  /// The number of captured bytes of both outputs that were not kept: see `ProcessConfiguration.mostCapturedBytes`. The
-  /// last bytes were kept.
+  /// The number of captured bytes of both outputs that were not kept: see
+  /// `ProcessConfiguration.mostCapturedBytes`. The last bytes were kept.
   public let droppedByteCount: Int
-  /// The time from its start to its end, without programs that it left running, and waits for its output.
+  /// The time from its start to its end, without programs that it left running, and waits for its
+  /// output.
   public let duration: Duration
   /// The end of its standard error, if that passed through this process.
   let errorOutputEnd: OutputEnd
-  /// The descendants that were ended because of `endsDescendants`, each as `sleep 60 (process 4711)`; nil if there were
-  /// none. Empty if the system does not list them.
+  /// The descendants that were ended because of `endsDescendants`, each as `sleep 60 (process
+  /// 4711)`; nil if there were none. Empty if the system does not list them.
   package let endedDescendants: [String]?
 
   package init(

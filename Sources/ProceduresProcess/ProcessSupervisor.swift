@@ -9,16 +9,20 @@
     internal import Musl
   #endif
 
-  /// One thread for all programs: it waits for their pipes and ends, runs their deadlines, and does posted work.
+  /// One thread for all programs: it waits for their pipes and ends, runs their deadlines, and does
+  /// posted work.
   ///
-  /// It does not use Dispatch, for two reasons. A Dispatch queue for each program is a thread for each program, and
-  /// under a limit on threads Dispatch waits forever, for one more thread only. And Dispatch sources for pipes crashed
-  /// in most test runs on Linux, in Dispatch's own event loop, while pipes closed and their sources were cancelled. The
-  /// stack is that of a known use after free (swift-corelibs-libdispatch issue 949).
+  /// It does not use Dispatch, for two reasons. A Dispatch queue for each program is a thread for
+  /// each program, and under a limit on threads Dispatch waits forever, for one more thread only.
+  /// And Dispatch sources for pipes crashed in most test runs on Linux, in Dispatch's own event
+  /// loop, while pipes closed and their sources were cancelled. The stack is that of a known use
+  /// after free (swift-corelibs-libdispatch issue 949).
   ///
   /// 1. Everything but `post` and `prepare` is confined to the thread.
-  /// 2. The thread runs no user code, which goes to `HandlerThreads`. So no handler keeps a program from being ended.
-  /// 3. A wait ends after one call of its handler, or by `forget`; then the descriptor may be closed.
+  /// 2. The thread runs no user code, which goes to `HandlerThreads`. So no handler keeps a program
+  ///    from being ended.
+  /// 3. A wait ends after one call of its handler, or by `forget`; then the descriptor may be
+  ///    closed.
   final class ProcessSupervisor: @unchecked Sendable {
     typealias Body = @Sendable () -> Void
 

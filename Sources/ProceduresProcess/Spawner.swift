@@ -16,9 +16,10 @@
 
   /// Starts a program in a session, or at least a process group, of its own, with `posix_spawn`.
   ///
-  /// `Foundation.Process` does not do: on Linux it notices the end of a program by a socket that the program inherits,
-  /// so a program that leaves another one in the background never ends. It also promises no process group, names the
-  /// program when the directory is missing, and a program that does not read its input kills this process by SIGPIPE.
+  /// `Foundation.Process` does not do: on Linux it notices the end of a program by a socket that
+  /// the program inherits, so a program that leaves another one in the background never ends. It
+  /// also promises no process group, names the program when the directory is missing, and a program
+  /// that does not read its input kills this process by SIGPIPE.
   struct Spawner {
     let configuration: ProcessConfiguration
     let input: StandardStream
@@ -143,8 +144,8 @@
       #endif
     }
 
-    /// Sets a session or a group of its own, no blocked signal, and the default effect of every signal: a program must
-    /// not inherit that this process ignores SIGINT or SIGPIPE.
+    /// Sets a session or a group of its own, no blocked signal, and the default effect of every
+    /// signal: a program must not inherit that this process ignores SIGINT or SIGPIPE.
     @unsafe private func setAttributes(_ attributes: inout Attributes) {
       var none = sigset_t()
       unsafe sigemptyset(&none)

@@ -7,8 +7,8 @@ public typealias CancellationRequest = CancellationTokenSource
 
 /// couchdeveloper's protocol of tokens.
 ///
-/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none. All members call those of the
-/// underlying token.
+/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none. All
+/// members call those of the underlying token.
 public protocol CancellationTokenType: Sendable {
   /// The underlying token.
   var cancellationToken: CancellationToken { get }
@@ -60,7 +60,8 @@ extension CancellationTokenType {
     cancellationToken.onComplete(on: nil, handler)
   }
 
-  /// A token that is cancelled when this one is and `transform` returns true: `CancellationToken.map`.
+  /// A token that is cancelled when this one is and `transform` returns true:
+  /// `CancellationToken.map`.
   @_disfavoredOverload
   public func map(_ transform: @escaping @Sendable () -> Bool) -> CancellationToken {
     cancellationToken.map(transform)

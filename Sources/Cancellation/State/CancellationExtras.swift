@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// The parts that few tokens need: a deadline, a life without a source, weak targets. Allocated with the first of them.
+/// The parts that few tokens need: a deadline, a life without a source, weak targets. Allocated
+/// with the first of them.
 ///
 /// Unchecked because the lock of its state guards it; once taken out of the state it has one owner.
 final class CancellationExtras: @unchecked Sendable {
@@ -35,7 +36,8 @@ final class CancellationExtras: @unchecked Sendable {
   var weakTargets = 0
   var sweepAt = 32
 
-  /// Cancels the timer and leaves the list, when the state has ended or is released. Does not touch the timer's source.
+  /// Cancels the timer and leaves the list, when the state has ended or is released. Does not touch
+  /// the timer's source.
   func leave() {
     if case .at(let key) = listing { WeaklyObserved.tokens.remove(key) }
     if let deadline, let key = deadline.key { deadline.clock.service.cancel(key) }

@@ -1,7 +1,8 @@
 internal import ProcedurePrimitives
 
 extension CancellationState {
-  /// Links `child`, which belongs to a source: it is cancelled with this state, at once if this state already is.
+  /// Links `child`, which belongs to a source: it is cancelled with this state, at once if this
+  /// state already is.
   func addChild(_ child: CancellationState) {
     child.connect(to: self, as: .child(child))
   }
@@ -20,7 +21,8 @@ extension CancellationState {
 
   enum Following: Sendable {
     case isUnderWay
-    /// The chain leads back to this state: nothing can ever cancel it, and the caller must settle it.
+    /// The chain leads back to this state: nothing can ever cancel it, and the caller must settle
+    /// it.
     case isCircular
   }
 
@@ -73,8 +75,8 @@ extension CancellationState {
     return false
   }
 
-  /// Makes this state, which has no source, follow the token that `decide` returns when `operand` is cancelled. If
-  /// `operand` ends uncancelled, so does this state.
+  /// Makes this state, which has no source, follow the token that `decide` returns when `operand`
+  /// is cancelled. If `operand` ends uncancelled, so does this state.
   func derive(
     from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision
   ) {
@@ -130,10 +132,11 @@ extension CancellationState {
     }
   }
 
-  /// Links the children to the parents, when a source in the middle of a tree is released uncancelled.
+  /// Links the children to the parents, when a source in the middle of a tree is released
+  /// uncancelled.
   ///
-  /// The state stays pending, and each child is linked to the parents before it is unlinked here: a cancel from above
-  /// reaches the child at any time, and parents may be released concurrently.
+  /// The state stays pending, and each child is linked to the parents before it is unlinked here: a
+  /// cancel from above reaches the child at any time, and parents may be released concurrently.
   func passOnChildren() {
     while let (children, parents) = withMachine({ $0.childrenToPassOn }) {
       for (_, child) in children {
@@ -141,7 +144,8 @@ extension CancellationState {
         for parent in parents where !linked.contains(parent) { parent.addChild(child) }
       }
       let haveLeft = withMachine { machine in
-        // A parent released meanwhile took no children, and has linked this state to its own parents: try again.
+        // A parent released meanwhile took no children, and has linked this state to its own
+        // parents: try again.
         guard machine.parents == parents else { return false }
         for (key, _) in children { _ = machine.removeDependent(key) }
         return true
@@ -167,7 +171,8 @@ extension CancellationState {
     _ = forgotten
   }
 
-  /// Takes the parents that `deinit` would release, so that the caller releases them without recursion.
+  /// Takes the parents that `deinit` would release, so that the caller releases them without
+  /// recursion.
   fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
     let links = withMachine { $0.links.take() }
     links.extras?.leave()
@@ -179,8 +184,8 @@ extension CancellationLinks {
   /// Cancels the timer and leaves the list and the parents, when the state has ended.
   mutating func leave() {
     extras?.leave()
-    // Leaves the parents, and releases each whose last owner this was; in a loop, because they may form a list of a
-    // hundred thousand.
+    // Leaves the parents, and releases each whose last owner this was; in a loop, because they may
+    // form a list of a hundred thousand.
     while let parent = parents.popLast() {
       // `parent` keeps the state alive, so the call needs no reference counting.
       unsafe Unmanaged.passUnretained(parent.state)._withUnsafeGuaranteedRef {

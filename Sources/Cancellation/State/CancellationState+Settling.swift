@@ -28,7 +28,8 @@ extension CancellationState {
     }
   }
 
-  /// Settles the token of a source that is released uncancelled, and releases handlers with their captures.
+  /// Settles the token of a source that is released uncancelled, and releases handlers with their
+  /// captures.
   func endWithoutCancel() {
     // Handlers stay in the machine until they are called: a handler held here would be released
     // outside of the nesting.
@@ -52,8 +53,8 @@ extension CancellationState {
     }
   }
 
-  /// The first half of `settle`: when it returns, every token that this end decides is marked, and no user code has
-  /// run. Nil if it is not the end that counts.
+  /// The first half of `settle`: when it returns, every token that this end decides is marked, and
+  /// no user code has run. Nil if it is not the end that counts.
   ///
   /// - Parameter generation: the deadline that passed; it counts unless it was replaced.
   func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64) -> BegunEnd? {
@@ -90,8 +91,8 @@ struct BegunEnd: Sendable {
 }
 
 extension FollowerWalk {
-  /// The first part of a cancel that does not come from a token. When it returns, the followers that `mark` marks, and
-  /// all that depends on their own tokens, read cancelled.
+  /// The first part of a cancel that does not come from a token. When it returns, the followers
+  /// that `mark` marks, and all that depends on their own tokens, read cancelled.
   ///
   /// - Parameter mark: marks one or more followers, by the walk that it gets.
   /// - Returns: the rest, which may run user code; call it once.
@@ -106,9 +107,9 @@ extension FollowerWalk {
 
 /// The walk of one end through everything that it decides.
 ///
-/// Tokens are marked tree by tree; handlers are called when the tree is marked. A tree that a `map` among the handlers
-/// decides is queued behind the first, without recursion: only the token that an end begins with may take the short
-/// way.
+/// Tokens are marked tree by tree; handlers are called when the tree is marked. A tree that a `map`
+/// among the handlers decides is queued behind the first, without recursion: only the token that an
+/// end begins with may take the short way.
 private struct SettlingWalk: Sendable {
   /// The rest of the work, which may run user code.
   private var remaining = Fifo<MarkedForest.Remaining>()

@@ -43,7 +43,8 @@ struct CancellationStateMachine: Sendable {
 
   /// How the ends of other tokens decide this one.
   enum Rule: Sendable, Equatable {
-    /// Cancelled with any parent. A parent's uncancelled end is ignored: the token has its own source.
+    /// Cancelled with any parent. A parent's uncancelled end is ignored: the token has its own
+    /// source.
     case linked
     /// Cancelled with the first cancelled operand; not cancelled when the last ends uncancelled.
     case any(undecided: Int)
@@ -77,7 +78,8 @@ struct CancellationStateMachine: Sendable {
     set { links.madeExtras().rule = newValue }
   }
 
-  /// The oldest handler, if there was no other when it was registered. Most tokens have one handler, and need no table.
+  /// The oldest handler, if there was no other when it was registered. Most tokens have one
+  /// handler, and need no table.
   private var first: CancellationEntry?
   private var firstSerial: UInt64 = 0
   private var entries = Slab<CancellationEntry>()
@@ -108,9 +110,11 @@ struct CancellationStateMachine: Sendable {
     return .settled(first: handler, more: !handlers.isEmpty, links.take())
   }
 
-  /// Like `settle`, for a source that is released uncancelled. Leaves all handlers to `nextHandler`.
+  /// Like `settle`, for a source that is released uncancelled. Leaves all handlers to
+  /// `nextHandler`.
   ///
-  /// Followers, which only a cancel concerns, keep their places until they leave, or the token is released.
+  /// Followers, which only a cancel concerns, keep their places until they leave, or the token is
+  /// released.
   mutating func settleOnly() -> Settling {
     guard isPending else { return .late }
     guard hasOnlyFollowers else { return .hasDependents }
@@ -212,8 +216,8 @@ struct CancellationStateMachine: Sendable {
   /// The tokens whose cancel cancels this one, besides its source.
   var parents: Set<CancellationState> { Set(links.parents.map(\.state)) }
 
-  /// The children that pass to the parents when the source is released. Nil if there are none, or the token has no
-  /// source.
+  /// The children that pass to the parents when the source is released. Nil if there are none, or
+  /// the token has no source.
   var childrenToPassOn: (children: [(SlabKey, CancellationState)], to: Set<CancellationState>)? {
     guard isPending, rule == .linked, !links.ownsItselfWhileObserved else { return nil }
     var children: [(SlabKey, CancellationState)] = []
@@ -278,8 +282,8 @@ struct CancellationStateMachine: Sendable {
 
   /// Removes handlers whose weak target was deallocated.
   ///
-  /// - Returns: references to release outside the lock: the dead handlers, and the live targets, since the check
-  ///   retains them and may hold the last reference.
+  /// - Returns: references to release outside the lock: the dead handlers, and the live targets,
+  ///   since the check retains them and may hold the last reference.
   mutating func removeDeadTargets() -> (dead: [CancellationEntry], live: [any Cancelable]) {
     var (dead, live): ([CancellationEntry], [any Cancelable]) = ([], [])
     if case .target(let target)? = first {

@@ -1,14 +1,15 @@
 internal import ProcedurePrimitives
 
-/// One walk through a tree of tokens and their followers, which marks them all before any handler is called.
+/// One walk through a tree of tokens and their followers, which marks them all before any handler
+/// is called.
 ///
 /// Its lock is held for the walk, in which no user code runs. A thread that meets a token that is
 /// being marked and must not run ahead of the walk, because its handler or its child is late, waits
-/// for the lock once. Two walks that meet do not stop: each waits for the other only after its own marking, so they
-/// cannot wait in a circle.
+/// for the lock once. Two walks that meet do not stop: each waits for the other only after its own
+/// marking, so they cannot wait in a circle.
 ///
-/// Lock order: the lock of a walk, then the lock of one state, or the locks under which followers are marked. No thread
-/// waits with a lock held.
+/// Lock order: the lock of a walk, then the lock of one state, or the locks under which followers
+/// are marked. No thread waits with a lock held.
 final class TreeMarking: Sendable {
   private let met = Locked<[TreeMarking]>([])
 

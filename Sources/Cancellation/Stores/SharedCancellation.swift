@@ -16,7 +16,7 @@ internal import ProcedurePrimitives
 /// | the shared token | `join(until:)` | a member's token is cancelled | a member's token completes *not cancelled* |
 /// |---|---|---|---|
 /// | pending, without a member yet | true: the first member | | |
-/// | pending, with members | true: one more | one less; the last cancels it | completes *not cancelled*: that member never leaves |
+/// | pending, with members | true: one more | one less; the last cancels it | completes *not cancelled*: that member stays |
 /// | cancelled | false | | |
 /// | completed *not cancelled* | true, and nothing is kept | | |
 ///

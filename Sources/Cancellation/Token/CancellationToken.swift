@@ -4,8 +4,8 @@ internal import ProcedurePrimitives
 /// Lets code see that it should stop.
 ///
 /// A token is one word; copies observe the same state. It is pending until its source is cancelled
-/// (*cancelled*, with a reason) or released (*not cancelled*, forever). Once settled it never changes. A token keeps
-/// only the state alive, never the source.
+/// (*cancelled*, with a reason) or released (*not cancelled*, forever). Once settled it never
+/// changes. A token keeps only the state alive, never the source.
 ///
 /// ```swift
 /// func load(_ url: URL, token: CancellationToken = .never) throws {
@@ -24,8 +24,8 @@ internal import ProcedurePrimitives
 /// ## Ordering
 /// A thread that reads `isCancelled == true` sees everything that was written before `cancel()`.
 /// Handlers of one token run in the order in which they were registered, and the handlers of a
-/// parent before those of its children. A handler that you register after the cancel is called at once, even before
-/// earlier handlers of this token or of its parents.
+/// parent before those of its children. A handler that you register after the cancel is called at
+/// once, even before earlier handlers of this token or of its parents.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
@@ -67,7 +67,8 @@ public struct CancellationToken: Sendable {
 
   /// Why it was cancelled; nil while pending and when not cancelled.
   ///
-  /// Use it in logs and messages. `checkCancellation()` throws Swift's own `CancellationError`, which has no reason:
+  /// Use it in logs and messages. `checkCancellation()` throws Swift's own `CancellationError`,
+  /// which has no reason:
   ///
   /// ```swift
   /// } catch is CancellationError {
@@ -86,15 +87,15 @@ public struct CancellationToken: Sendable {
   /// Calls `handler` once when the token is cancelled, at once if it already is.
   ///
   /// Without a queue, it is called by the thread that cancels, and has returned before `cancel()`
-  /// returns there; registered after the cancel, it is called before `onCancel` returns. If you pass a queue,
-  /// `queue.async` delivers it in every case. On a token that completed not cancelled it is released before this
-  /// returns.
+  /// returns there; registered after the cancel, it is called before `onCancel` returns. If you
+  /// pass a queue, `queue.async` delivers it in every case. On a token that completed not cancelled
+  /// it is released before this returns.
   ///
   /// - Parameters:
   ///   - queue: where to deliver, or nil for inline.
-  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. If it cancels another
-  ///     source, the handlers of that source run inside it. Link sources instead of building a list of hundreds, each
-  ///     cancelled by a handler of the previous one.
+  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. If
+  ///     it cancels another source, the handlers of that source run inside it. Link sources instead
+  ///     of building a list of hundreds, each cancelled by a handler of the previous one.
   /// - Returns: the registration to unregister by. You may drop it; the handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable
@@ -109,8 +110,8 @@ public struct CancellationToken: Sendable {
 
   /// Calls `handler` once when the token is settled: with true if cancelled, false if not.
   ///
-  /// Threads and order are the same as for `onCancel`. When the source is released, its thread calls the handlers
-  /// without a queue.
+  /// Threads and order are the same as for `onCancel`. When the source is released, its thread
+  /// calls the handlers without a queue.
   @discardableResult
   public func onComplete(
     on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
@@ -130,8 +131,8 @@ public struct CancellationToken: Sendable {
 
   /// Calls `target.cancel()` once when the token is cancelled, without keeping the target alive.
   ///
-  /// A target that is deallocated leaves the token automatically: a million short-lived targets on one long-lived token
-  /// leave its memory flat.
+  /// A target that is deallocated leaves the token automatically: a million short-lived targets on
+  /// one long-lived token leave its memory flat.
   @discardableResult
   public func register(
     _ target: some Cancelable, on queue: DispatchQueue? = nil
@@ -164,7 +165,8 @@ extension CancellationToken: CustomStringConvertible {
 extension CancellationToken {
   /// The result of one read of a token's status.
   ///
-  /// Two reads may see a pending token first and a cancelled one then, so a decision uses one read (K9).
+  /// Two reads may see a pending token first and a cancelled one then, so a decision uses one read
+  /// (K9).
   enum Seen: Sendable {
     case pending(CancellationState)
     case cancelled(CancellationState)

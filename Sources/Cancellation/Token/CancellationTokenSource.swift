@@ -8,8 +8,8 @@ internal import ProcedurePrimitives
 /// source.cancel()
 /// ```
 ///
-/// When a source is released without a cancel, its token completes *not cancelled* and releases all handlers. (To
-/// cancel instead, use a guard or a store.)
+/// When a source is released without a cancel, its token completes *not cancelled* and releases all
+/// handlers. (To cancel instead, use a guard or a store.)
 ///
 /// ## Cancellation
 /// The first cancel wins; later ones return false and change nothing. The thread that wins runs the
@@ -45,10 +45,10 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
   ///
-  /// If one already is, the source is cancelled from the start. The link takes one place in each parent, and is removed
-  /// automatically when the source is settled or released. Cancelling the source does not affect its parents. When a
-  /// parent's source is released without a cancel, this source stays in the tree: it is then linked to the parents of
-  /// that parent.
+  /// If one already is, the source is cancelled from the start. The link takes one place in each
+  /// parent, and is removed automatically when the source is settled or released. Cancelling the
+  /// source does not affect its parents. When a parent's source is released without a cancel, this
+  /// source stays in the tree: it is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {
     self.init(linkedTo: parents)
   }
@@ -72,7 +72,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   deinit { endWithoutCancel() }
 
-  /// It is not inlined: a `deinit` counts a reference at each use of an object that it is about to release.
+  /// It is not inlined: a `deinit` counts a reference at each use of an object that it is about to
+  /// release.
   @inline(never)
   private func endWithoutCancel() {
     if !state.isSettled { state.endWithoutCancel() }
@@ -99,11 +100,13 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   @available(*, unavailable, message: "write cancel(.failure(error))")
   public func cancel(withError error: any Error) { fatalError("unavailable") }
 
-  /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()`
+  /// takes it back.
   ///
-  /// It never cancels early. At zero or less it cancels at once, on this thread. The timer's own thread marks the token
-  /// and its dependents, even if Dispatch's global queues are busy; the handlers run on a global queue. All sources
-  /// share one timer. A duration of more than 146 years never ends.
+  /// It never cancels early. At zero or less it cancels at once, on this thread. The timer's own
+  /// thread marks the token and its dependents, even if Dispatch's global queues are busy; the
+  /// handlers run on a global queue. All sources share one timer. A duration of more than 146 years
+  /// never ends.
   ///
   /// ```swift
   /// source.cancel(after: .seconds(30), reason: .failure(ServerIsSilent()))
@@ -134,8 +137,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   ///
   /// Deadlines of the tokens that the source is linked to stay.
   ///
-  /// - Returns: true if there was a deadline, which will not cancel any more; false if there was none, or the token
-  ///   has ended.
+  /// - Returns: true if there was a deadline, which will not cancel any more; false if there was
+  ///   none, or the token has ended.
   @discardableResult
   public func disarmDeadline() -> Bool { state.removeDeadline() }
 

@@ -13,8 +13,8 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A monitor shows changes at most once in `interval`, and always the last one. Nothing on the queue waits for the main
-/// actor. A monitor keeps its queue, not the other way round.
+/// A monitor shows changes at most once in `interval`, and always the last one. Nothing on the
+/// queue waits for the main actor. A monitor keeps its queue, not the other way round.
 @Observable @MainActor
 public final class ProcedureQueueMonitor: Monitoring {
   /// The queue that it shows.
@@ -65,8 +65,8 @@ public final class ProcedureQueueMonitor: Monitoring {
     return total == 0 ? 1 : Double(finishedCount) / Double(total)
   }
 
-  /// Whether the queue starts nothing new. A value set here is shown at once, a value set on the queue with the next
-  /// change.
+  /// Whether the queue starts nothing new. A value set here is shown at once, a value set on the
+  /// queue with the next change.
   public var isSuspended: Bool {
     get { storedIsSuspended }
     set {
@@ -97,7 +97,8 @@ private final class QueueMembers: Sendable {
 
   init(of queue: ProcedureQueue, _ feed: MonitorFeed) {
     self.queue = queue
-    // Record later procedures first, then add the present ones: none is missed, and one may come twice.
+    // Record later procedures first, then add the present ones: none is missed, and one may come
+    // twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure, feed) }
     state.withLock { $0.recorder = recorder }
     for procedure in queue.procedures { add(procedure, feed) }

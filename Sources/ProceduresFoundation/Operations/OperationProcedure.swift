@@ -9,26 +9,28 @@ internal import ProcedurePrimitives
 /// queue.add(resize, upload)
 /// ```
 ///
-/// The operation must not be on an `OperationQueue`: the procedure starts it. To wait for an operation on a
-/// queue, use `procedure.add(dependency: operation)`. The procedure does not start an operation again that
-/// was started elsewhere, or has finished.
+/// The operation must not be on an `OperationQueue`: the procedure starts it. To wait for an
+/// operation on a queue, use `procedure.add(dependency: operation)`. The procedure does not start
+/// an operation again that was started elsewhere, or has finished.
 ///
-/// Dependencies that the operation has when this is made become dependencies of the procedure, so that it takes no slot
-/// while it waits. The procedure also waits for later dependencies of the operation, but takes a slot meanwhile. `name`
-/// and `priority` are copied from the operation when this is made; later set the procedure's. `completionBlock` is not
-/// touched. An operation has no errors, so the procedure gets none from it: read them from your operation, in a
-/// DidFinish observer.
+/// Dependencies that the operation has when this is made become dependencies of the procedure, so
+/// that it takes no slot while it waits. The procedure also waits for later dependencies of the
+/// operation, but takes a slot meanwhile. `name` and `priority` are copied from the operation when
+/// this is made; later set the procedure's. `completionBlock` is not touched. An operation has no
+/// errors, so the procedure gets none from it: read them from your operation, in a DidFinish
+/// observer.
 ///
 /// ## Thread
-/// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main queue with
-/// `ProcedureQueue.main`. If the operation is not ready then, a private `OperationQueue` starts it, on its thread.
+/// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main
+/// queue with `ProcedureQueue.main`. If the operation is not ready then, a private `OperationQueue`
+/// starts it, on its thread.
 ///
 /// ## Cancellation
-/// A cancel of the procedure calls `operation.cancel()` before it returns. If the procedure has not executed, it then
-/// starts the cancelled operation, which finishes without `main()`: other operations may depend on it. An operation
-/// that finishes cancelled makes the procedure cancelled. On Apple platforms a cancel of the operation cancels the
-/// procedure at once. On Linux, where the cancel of an operation cannot be observed, that happens when the operation
-/// starts or finishes.
+/// A cancel of the procedure calls `operation.cancel()` before it returns. If the procedure has not
+/// executed, it then starts the cancelled operation, which finishes without `main()`: other
+/// operations may depend on it. An operation that finishes cancelled makes the procedure cancelled.
+/// On Apple platforms a cancel of the operation cancels the procedure at once. On Linux, where the
+/// cancel of an operation cannot be observed, that happens when the operation starts or finishes.
 public final class OperationProcedure: Procedure, EndsByItself, @unchecked Sendable {
   /// The operation that it runs.
   public let operation: Operation

@@ -3,10 +3,11 @@ internal import ProcedurePrimitives
 
 /// Calls a closure once when an operation has finished, on the thread that finishes it.
 ///
-/// `completionBlock` is the user's, and is not touched. On Apple platforms the watch observes `isFinished`. Linux has
-/// no key-value observing: there the watch owns an operation that depends on the watched one, and whose `isReady`
-/// Foundation reads when the watched one has finished. Foundation uses such a dependent without keeping it alive, so
-/// the watch removes the dependency before it releases it.
+/// `completionBlock` is the user's, and is not touched. On Apple platforms the watch observes
+/// `isFinished`. Linux has no key-value observing: there the watch owns an operation that depends
+/// on the watched one, and whose `isReady` Foundation reads when the watched one has finished.
+/// Foundation uses such a dependent without keeping it alive, so the watch removes the dependency
+/// before it releases it.
 ///
 /// Unchecked because of the observation, which only `init` sets.
 final class OperationWatch: @unchecked Sendable {

@@ -9,16 +9,17 @@ internal import ProcedurePrimitives
 /// operationQueue.addOperation(upload)
 /// ```
 ///
-/// It is an asynchronous operation, with key-value observing for `isExecuting` and `isFinished`. The procedure executes
-/// nothing before `start()`, which adds it to `queue`; the operation has finished when the procedure has, and its
-/// DidFinish observers have returned. Dependencies that the procedure has when this is made become dependencies of the
-/// operation too, so that it takes no place on the `OperationQueue` while it waits. If the procedure is already on a
-/// queue, the operation only waits for it. `name` and `queuePriority` are copied from the procedure when this is made;
-/// later set the operation's.
+/// It is an asynchronous operation, with key-value observing for `isExecuting` and `isFinished`.
+/// The procedure executes nothing before `start()`, which adds it to `queue`; the operation has
+/// finished when the procedure has, and its DidFinish observers have returned. Dependencies that
+/// the procedure has when this is made become dependencies of the operation too, so that it takes
+/// no place on the `OperationQueue` while it waits. If the procedure is already on a queue, the
+/// operation only waits for it. `name` and `queuePriority` are copied from the procedure when this
+/// is made; later set the operation's.
 ///
 /// ## Cancellation
-/// A cancel of either one cancels the other before it returns. If it is cancelled before the start, it executes
-/// nothing, and finishes when its queue starts it.
+/// A cancel of either one cancels the other before it returns. If it is cancelled before the start,
+/// it executes nothing, and finishes when its queue starts it.
 public final class ProcedureOperation: Operation, @unchecked Sendable {
   private enum Phase {
     static let initialized: UInt8 = 0
@@ -38,8 +39,8 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - procedure: the procedure to run.
-  ///   - queue: the queue on which it executes. By default it is a queue without a limit that all such operations
-  ///     share: the `OperationQueue` decides how many run at once.
+  ///   - queue: the queue on which it executes. By default it is a queue without a limit that all
+  ///     such operations share: the `OperationQueue` decides how many run at once.
   public init(_ procedure: Procedure, on queue: ProcedureQueue? = nil) {
     self.procedure = procedure
     self.queue = queue ?? OperationQueues.procedures
@@ -68,7 +69,8 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
   public override func start() {
     guard hasBegun.exchange(1) == 0 else { return }
     if isCancelled {
-      // A cancelled operation starts without waiting for its dependencies, so it must not execute anything.
+      // A cancelled operation starts without waiting for its dependencies, so it must not execute
+      // anything.
       procedure.cancel()
     } else {
       change("isExecuting", to: Phase.executing)

@@ -55,23 +55,26 @@ class SharedProgress: Progress, @unchecked Sendable {
   func begin() {}
 
   #if canImport(Darwin)
-    /// Changes unit counts. Foundation guards each count, and calls observers, so this takes no lock.
+    /// Changes unit counts. Foundation guards each count, and calls observers, so this takes no
+    /// lock.
     func change(_ body: () -> Void) { body() }
   #else
     private static let lock = Locked(())
 
     /// Changes unit counts, which Foundation passes on to parents.
     ///
-    /// One lock serialises this in the process: on Linux Foundation does not guard the counts, and two procedures may
-    /// have one parent. No user code runs under it, since there is no key-value observing.
+    /// One lock serialises this in the process: on Linux Foundation does not guard the counts, and
+    /// two procedures may have one parent. No user code runs under it, since there is no key-value
+    /// observing.
     func change(_ body: () -> Void) { Self.lock.withLock { _ in body() } }
   #endif
 }
 
 /// Sets the latest state, and reads it again, until both agree.
 ///
-/// Several threads may do so at once, without a lock around `set`, which may call observers. The last thread to set may
-/// have read before the others; since it reads again, the latest state is set in the end.
+/// Several threads may do so at once, without a lock around `set`, which may call observers. The
+/// last thread to set may have read before the others; since it reads again, the latest state is
+/// set in the end.
 func setLatest<Value: Equatable>(_ latest: () -> Value, set: (Value) -> Void) {
   var value = latest()
   while true {

@@ -47,7 +47,8 @@ public final class LiveInstances: Sendable {
     return entries.filter { $0.object != nil }.map(\.label)
   }
 
-  /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real time.
+  /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real
+  /// time.
   public func allReleased(within duration: Duration) async throws {
     let deadline = ContinuousClock.now.saturatingAdvanced(by: duration)
     while count > 0, ContinuousClock.now < deadline, !Task.isCancelled {

@@ -5,12 +5,14 @@ internal import Procedures
 extension ProcedureSimulation {
   /// Runs until no event is left.
   ///
-  /// - Throws: a `SimulationError` if a procedure is unfinished then (with a snapshot of the waits), if the run does
-  ///   not end, if a condition of `always` does not hold, or if an action of `perform` throws.
+  /// - Throws: a `SimulationError` if a procedure is unfinished then (with a snapshot of the
+  ///   waits), if the run does not end, if a condition of `always` does not hold, or if an action
+  ///   of `perform` throws.
   public func run() throws {
     try runUntilIdle()
     guard var reason = unfinishedReason else { return }
-    // Jobs that arrive now come from outside threads: they run, to show their effect, and the run still fails.
+    // Jobs that arrive now come from outside threads: they run, to show their effect, and the run
+    // still fails.
     var bringsLeft = 10
     while bringsLeft > 0, waitForForeignThreads() {
       bringsLeft -= 1
@@ -86,8 +88,8 @@ extension ProcedureSimulation {
     }
   }
 
-  /// Waits for turns that began on Dispatch's threads, before their procedure was added to a queue here:
-  /// a cancel outside `run(_:)` may still be delivered there.
+  /// Waits for turns that began on Dispatch's threads, before their procedure was added to a queue
+  /// here: a cancel outside `run(_:)` may still be delivered there.
   ///
   /// - Returns: whether there was one, so that there may be more events now.
   private func waitForOtherThreads() -> Bool {

@@ -12,7 +12,8 @@ final class SimulationObserver: ProcedureObserver, ObserverStage {
     self.simulation = simulation
   }
 
-  /// It leaves out the add events, which would change how a group adds, and attachment, which takes a turn.
+  /// It leaves out the add events, which would change how a group adds, and attachment, which takes
+  /// a turn.
   var events: ProcedureEvents {
     [.willExecute, .didExecute, .didCancel, .willFinish, .didFinish]
   }

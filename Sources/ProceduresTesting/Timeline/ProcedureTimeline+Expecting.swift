@@ -14,10 +14,12 @@ extension ProcedureTimeline {
   /// try timeline.expect(order: "fetch", "parse", "store")
   /// ```
   ///
-  /// Work may take no virtual time: if two procedures took none at the same moment, only dependencies tell their order.
-  /// Without dependencies it throws, and says so: read the simulation's `log` then.
+  /// Work may take no virtual time: if two procedures took none at the same moment, only
+  /// dependencies tell their order. Without dependencies it throws, and says so: read the
+  /// simulation's `log` then.
   ///
-  /// - Parameter names: the names of procedures. Of several with the same name it takes the first that was enqueued.
+  /// - Parameter names: the names of procedures. Of several with the same name it takes the first
+  ///   that was enqueued.
   public func expect(order names: String...) throws {
     let found = try Expectation(self, names)
     for (before, after) in zip(found.entries, found.entries.dropFirst()) {
@@ -33,7 +35,8 @@ extension ProcedureTimeline {
     }
   }
 
-  /// Throws unless there was a moment at which all of these procedures ran, between start and finish.
+  /// Throws unless there was a moment at which all of these procedures ran, between start and
+  /// finish.
   ///
   /// - Parameter names: the names of procedures, as in `expect(order:)`.
   public func expect(overlap names: String...) throws {
