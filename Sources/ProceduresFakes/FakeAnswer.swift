@@ -15,7 +15,6 @@ internal import ProcedurePrimitives
 /// All times are by the queue's clock, so they pass automatically in a `ProcedureSimulation`, and when you advance a
 /// `TestClock`.
 public struct FakeAnswer: Sendable {
-  /// The end of the answer.
   enum End: Sendable {
     case complete
     case failure(URLError.Code)

@@ -25,7 +25,6 @@
       case end(ProcessExit)
     }
 
-    /// The reaction to SIGTERM.
     enum Reaction: Sendable {
       case ends
       case goesOn

@@ -116,7 +116,6 @@ public final class FakeServer: Sendable {
     return (noted, answer(noted))
   }
 
-  /// Records that a request has ended.
   func noteEnd() { state.withLock { $0.openCount -= 1 } }
 }
 

@@ -120,7 +120,6 @@ final class Playback<Event: Sendable>: TimerTarget {
     if isTaken { goOn() }
   }
 
-  /// Plays all due events.
   private func goOn() {
     while let (event, play) = next() { play(event) }
   }

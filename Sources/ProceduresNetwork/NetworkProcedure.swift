@@ -113,7 +113,6 @@ private final class Budget: @unchecked Sendable {
 
   func nextInterval() -> Duration? { intervals.next() }
 
-  /// Starts the deadline.
   func start(on clock: TimerClock) {
     guard let deadline else { return }
     end = (clock, clock.now.saturatingAdvanced(by: deadline))

@@ -17,7 +17,6 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     @Sendable (Result<HTTPPayloadResponse<Sink.Payload>, any Error>?) -> Void
 
   let userSession: URLSession
-  /// The replacement of the session in a test.
   private let standIn: (any NetworkStandIn)?
   private let request: URLRequest
   private let body: UploadBody?

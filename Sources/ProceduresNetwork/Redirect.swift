@@ -79,7 +79,6 @@ struct Origin: Hashable {
 }
 
 extension URLRequest {
-  /// The method in capital letters.
   var method: String { (httpMethod ?? "GET").uppercased() }
 
   /// Whether the method is idempotent: receiving the request twice has the same effect as once.
@@ -96,7 +95,6 @@ extension URLRequest {
     try upload?.checkFile()
   }
 
-  /// Whether a body is sent with it.
   func hasBody(_ upload: UploadBody?) -> Bool {
     upload != nil || !(httpBody ?? Data()).isEmpty || httpBodyStream != nil
   }

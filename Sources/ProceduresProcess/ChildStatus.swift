@@ -7,7 +7,6 @@
     internal import Musl
   #endif
 
-  /// The status of a child process, from the system.
   enum ChildStatus {
     /// Whether the process has ended, or is no longer a child of this process. Does not reap it.
     static func hasEnded(_ identifier: pid_t) -> Bool {

@@ -27,7 +27,6 @@
     private var captured: CapturedOutput
     /// The end of the output that the handler got, at most 2,000 bytes.
     private var handedOver = Data()
-    /// The number of pieces read so far.
     private(set) var pieceCount = 0
     private(set) var isAtEnd = false
     private(set) var isStopped = false

@@ -12,7 +12,6 @@
     internal import Musl
   #endif
 
-  /// The processes of a program's group.
   struct ProcessGroup {
     /// The identifier of the group, and of its first process.
     let identifier: pid_t

@@ -43,7 +43,6 @@
     private let wakeUp: FileDescriptorPair?
     private var waits: DescriptorWaits
     private var deadlines = DeadlineList()
-    /// The number of running programs.
     var programCount = 0
 
     private init() {

@@ -69,11 +69,10 @@ class TaskPlace: @unchecked Sendable {
     }
   }
 
-  /// To override.
+  /// Called when the task has ended. Subclasses override it.
   func taskHasEnded() {}
 }
 
-/// The place of a task on a token.
 final class TokenPlace: TaskPlace, @unchecked Sendable {
   /// Written before `open()`, and read by the task after it.
   @safe @exclusivity(unchecked) private var registration: CancellationRegistration?

@@ -177,7 +177,6 @@ struct CancellationStateMachine: Sendable {
     return outcome
   }
 
-  /// The handler to call next, and whether there are more.
   mutating func nextHandler() -> (handler: CancellationEntry?, more: Bool) {
     guard case .settled = phase else {
       stopBecauseOfInconsistency("Internal inconsistency: calling handlers of a token in \(phase)")

@@ -32,7 +32,6 @@ extension TimerClock: Clock {
   }
 }
 
-/// A task that sleeps.
 private final class Sleep: TimerTarget {
   private struct Wait: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?

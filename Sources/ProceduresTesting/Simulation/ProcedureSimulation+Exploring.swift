@@ -111,7 +111,6 @@ extension ProcedureSimulation {
 
 /// The runs of one scenario.
 struct Exploration {
-  /// One run, and its failure, if it failed.
   struct Run {
     let failure: SimulationError?
     let draws: [Int]

@@ -133,7 +133,6 @@ final class SimulatedWorld: Scheduler, TimerService {
     submit(quality: nil, work)
   }
 
-  /// Whether a step is possible now.
   var hasEvents: Bool { state.withLock { !$0.possible.isEmpty || $0.chosen != nil } }
 
   // MARK: What happens

@@ -28,7 +28,6 @@ struct SimulationLog: Sendable {
   /// Whether the next line belongs to such a decision.
   private var isNextDecisive = false
 
-  /// The number of lines.
   var count: Int { entries.count }
 
   /// Equal for two runs with the same lines, within this process.

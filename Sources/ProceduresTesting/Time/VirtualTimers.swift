@@ -2,7 +2,6 @@ internal import ProcedurePrimitives
 
 /// Timers that fire when their owner advances the time.
 final class VirtualTimers: TimerService {
-  /// The pending timers, and the current time.
   private struct Agenda: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
