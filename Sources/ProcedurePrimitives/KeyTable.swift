@@ -36,9 +36,11 @@ public final class KeyTable: Sendable {
   @inlinable
   public func withEntry<Result: Sendable>(of new: Entry, _ body: (Entry) -> Result) -> Result {
     while true {
-      // Kept until the lock is released: these may be the last references to keys.
+      // 1. Find the entry without the lock, since comparing keys is user code. `seen` is kept until
+      //    the lock is released: it may hold the last references to keys.
       let seen = entries.withLock { $0[new.hash] ?? .none }
       let entry = seen.first { new.hasKey(of: $0) } ?? new
+      // 2. Use it if the entries of the hash are still the same. If not, start over.
       let result: Result? = entries.withLock { entries in
         var place = entries[new.hash] ?? .none
         guard place.elementsEqual(seen, by: ===) else { return nil }

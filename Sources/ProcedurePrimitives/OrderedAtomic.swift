@@ -21,8 +21,8 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
 }
 
 extension OrderedAtomic where Value == UInt8 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or
-  /// under the lock that all stores are made under.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
+  /// confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -53,7 +53,7 @@ extension OrderedAtomic where Value == UInt8 {
     ).exchanged
   }
 
-  /// May fail although the value was there. Orders nothing then.
+  /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
     told.change(
@@ -65,8 +65,8 @@ extension OrderedAtomic where Value == UInt8 {
 }
 
 extension OrderedAtomic where Value == UInt32 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or
-  /// under the lock that all stores are made under.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
+  /// confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -76,7 +76,7 @@ extension OrderedAtomic where Value == UInt32 {
     value.store(new, ordering: .releasing)
   }
 
-  /// May fail although the value was there. Orders nothing then.
+  /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
     told.change(
@@ -93,7 +93,7 @@ extension OrderedAtomic where Value == UInt {
     told.load(value.load(ordering: .acquiring), .acquiring)
   }
 
-  /// May fail although the value was there. Acquires then.
+  /// May fail spuriously. A failure acquires.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiringAndReleasing(
     _ expected: Value, _ new: Value

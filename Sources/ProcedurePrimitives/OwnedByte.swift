@@ -11,7 +11,7 @@ public import Synchronization
   /// slower, and each procedure eight bytes larger.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {
-    /// The bit that says that a thread holds the lock. `load` may return it.
+    /// The bit that is set while a thread holds the lock. `load` may return it.
     @usableFromInline static var held: UInt8 { @inlinable get { 1 << 7 } }
 
     /// Whether the lock is one of the system's.

@@ -208,6 +208,8 @@
     func advance() {
       guard end != nil, !isDone else { return }
       guard outputIsRead || outputTimeIsUp else { return }
+      // 1. Reap the program once its output is read, or its time is up: until then no other process
+      //    can get its identifier.
       if !isReaped {
         // Descendants that stay were left on purpose, and the system may reuse their group's
         // identifier later: stop watching it.
@@ -215,13 +217,14 @@
         isReaped = true
         exit = ChildStatus.reap(identifier)
         supervisor.programCount -= 1
-        // Usually the group ends with the program, and one system call shows that. If not, its
-        // members keep the identifier: see 2.
+        // 2. End its descendants. Usually the group ends with the program, and one system call
+        // shows that. If not, its members keep the identifier (invariant 2).
         if configuration.endsDescendants, !isTerminating, !group.isGone {
           endedDescendants = group.commands
           return terminateGroup()
         }
       }
+      // 3. After a termination, poll until the group is gone, or its time is up.
       guard !isTerminating || groupTimeIsUp || group.isGone else {
         return lookLater { $0.advance() }
       }

@@ -163,7 +163,8 @@
       run.withLock { $0.hasEnded ? nil : $0.identifier }
     }
 
-    /// The same identifier even after the program's end: members of its group may still run.
+    /// Like `processIdentifier`, but kept after the program's end: members of its group may still
+    /// run.
     package final var processGroup: Int32? { run.withLock { $0.identifier } }
 
     /// Sends SIGKILL to the program's process group now.

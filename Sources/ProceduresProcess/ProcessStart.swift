@@ -29,11 +29,13 @@
     init(_ configuration: ProcessConfiguration) { self.configuration = configuration }
 
     func attempt() -> Attempt {
+      // 1. Claim the terminal: only a foreground process may give it to the program.
       var terminal: ForegroundTerminal?
       if configuration.terminal == .foreground {
         terminal = ForegroundTerminal()
         if let terminal, !terminal.isOurs { return .refused(isInBackground) }
       }
+      // 2. Open files and pipes. A lack of descriptors is worth a later attempt.
       let files: StandardFiles
       do {
         files = try StandardFiles(for: configuration)
@@ -47,6 +49,7 @@
       guard configuration.hasItsPipes else { return .busy(code: errno) }
       guard let pipes = StandardPipes(for: configuration) else { return .busy(code: errno) }
       do throws(ProcessError) {
+        // 3. Start the parent watch first: the program must not run without it.
         if configuration.endsWithThisProcess,
           case .busy(let code)? = try ParentWatch.shared.prepare(for: configuration)
         {
@@ -56,6 +59,7 @@
         let start = ContinuousClock.now
         switch try spawner(pipes, files, hasTerminal: terminal != nil).spawn() {
         case .running(let identifier):
+          // 4. Add the group before this thread goes on, then close the ends that the program has.
           if configuration.endsWithThisProcess {
             ParentWatch.shared.add(identifier, grace: configuration.terminationGracePeriod)
           }

@@ -1,7 +1,8 @@
 /// How a program uses the terminal that this process was started from.
 public enum ProcessTerminal: Sendable, Hashable {
-  /// It does not use it: `/dev/tty` cannot be opened, so a program that asks for a password there
-  /// fails instead of waiting forever. The program is in a session of its own. This is the default.
+  /// The program has no terminal: `/dev/tty` cannot be opened, so a program that asks for a
+  /// password there fails instead of waiting forever. It is in a session of its own. This is the
+  /// default.
   case none
   /// The program is in the foreground while it runs: it reads the terminal, and Ctrl-C is for it.
   ///

@@ -69,7 +69,7 @@ public func withBlockingCancellationHandler<Result, Failure: Error>(
     if cancelled { handler() }
     hasEnded.signal()
   }
-  // If `unregister()` fails, the handler has run, or runs on another thread. The semaphore tells when it has returned.
+  // If `unregister()` fails, the handler has run, or runs on another thread. Wait until it has returned.
   defer { if !registration.unregister() { hasEnded.wait() } }
   return try operation()
 }

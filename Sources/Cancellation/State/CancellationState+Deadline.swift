@@ -23,6 +23,7 @@ extension CancellationState {
       settle(.cancelled(reason))
       return
     }
+    // 1. Replace the deadline under the lock. The generation tells a replaced timer from the current one.
     let replaced: (generation: UInt64, old: CancellationExtras.Deadline?)? = withMachine {
       machine in
       guard machine.isPending else { return nil }
@@ -34,6 +35,7 @@ extension CancellationState {
       return (extras.deadlineGeneration, old)
     }
     guard let (generation, old) = replaced else { return }
+    // 2. Change timers without the lock: the timer service acquires its own.
     if let old, let key = old.key { old.clock.service.cancel(key) }
     let target: any TimerTarget =
       switch holding {
@@ -41,6 +43,7 @@ extension CancellationState {
       case .weakly: WeakDeadline(self, generation, clock)
       }
     let key = clock.service.schedule(target, at: instant)
+    // 3. Keep the key, unless a later call has replaced the deadline: then this timer is not needed.
     let isCurrent = withMachine { machine in
       guard let extras = machine.links.extras, extras.deadlineGeneration == generation else {
         return false

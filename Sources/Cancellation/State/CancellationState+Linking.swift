@@ -28,18 +28,19 @@ extension CancellationState {
 
   /// Makes this derived state end like `operand`.
   func follow(_ operand: CancellationState) -> Following {
-    // Follow the end of the chain of followers, so that chains stay short.
+    // 1. Follow the end of the chain of followers, so that chains stay short.
     var last = operand
     while let next = last.followed { last = next }
     if last === self { return .isCircular }
-    // The operand of `map` or `flatMap` has ended. It is released outside the lock.
+    // 2. The operand of `map` or `flatMap` has ended. It is released outside the lock.
     let ended = withMachine { machine in
       machine.rule = .any(undecided: 1)
       return machine.links.takeParents()
     }
     _ = ended
     connect(to: last, as: .combination(WeakState(self)))
-    // The check comes after `connect`: of two threads that close a circle, at least one finds it.
+    // 3. The check comes after `connect`: of two threads that close a circle, at least one finds
+    //    it.
     return leadsBackToItself ? .isCircular : .isUnderWay
   }
 

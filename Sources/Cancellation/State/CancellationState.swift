@@ -6,7 +6,7 @@ public import ProcedurePrimitives
 /// Unchecked because the lock guards the machine.
 ///
 /// Invariants:
-/// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
+/// 1. `status` is written under the lock, and once it is not `pending` it reads the same forever.
 /// 2. At most one lock of this type is held at a time, so there is no order to get wrong.
 /// 3. Handlers are called, and everything they captured is released, with no lock held.
 /// 4. A linked child is alive: its source unlinks it before releasing the state. A combined or

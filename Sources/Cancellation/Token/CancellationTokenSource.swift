@@ -101,7 +101,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   public func cancel(withError error: any Error) { fatalError("unavailable") }
 
   /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()`
-  /// takes it back.
+  /// removes the deadline.
   ///
   /// It never cancels early. At zero or less it cancels at once, on this thread. The timer's own
   /// thread marks the token and its dependents, even if Dispatch's global queues are busy; the
@@ -125,7 +125,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
       reason: reason, holding: .strongly)
   }
 
-  /// Cancels at `instant`; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels at `instant`; a second call replaces the first, and `disarmDeadline()` removes the
+  /// deadline.
   public func cancel(
     at instant: ContinuousClock.Instant, reason: CancellationReason = .deadlineExceeded,
     clock: TimerClock = .continuous

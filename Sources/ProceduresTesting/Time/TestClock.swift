@@ -20,7 +20,7 @@ internal import ProcedurePrimitives
 public final class TestClock: Sendable {
   private let service = VirtualTimers()
 
-  /// Makes a clock that does not advance by itself.
+  /// Makes a clock that only the test advances.
   public init() {}
 
   /// The clock for a queue or a token.
