@@ -1,14 +1,14 @@
 public import Synchronization
 
-/// A byte that is written under its owner's lock and read by any thread without one.
+/// A byte that threads write under the owner's lock, and any thread reads without a lock.
 ///
-/// Reading is one acquire load: each thread that reads the new value sees the writes before `store`.
-/// Each access is a `schedulingPoint()`.
+/// Reading is one acquire load: a thread that reads the new value sees the writes before `store`. Each access is a
+/// `schedulingPoint()`.
 ///
-/// It must never be half of "each stores one thing, then reads the other's": both may read the old value, since a load may
-/// be done before a release store in front of it. x86-64 does that, and Apple's processors do (`ldapr`). Linux on ARM loads
-/// with `ldar`, which does not, so that a test there shows nothing. Let the other side acquire a lock after its store under which
-/// this one reads, or let both sides change one `AtomicWord`.
+/// Never use it where two threads each store one variable and then load the other's: both may read the old value, since
+/// a processor may load before an earlier release store. x86-64 and Apple's processors do (`ldapr`). Linux on ARM loads
+/// with `ldar`, which does not, so a test there shows nothing. Let the other thread store and then acquire a lock under
+/// which this one reads, or let both change one `AtomicWord`.
 public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: OrderedAtomic<UInt8>
 
@@ -32,14 +32,14 @@ public struct AtomicByte: ~Copyable, Sendable {
     value.storeReleasing(new)
   }
 
-  /// Puts `new` in and returns the value before.
+  /// Stores `new` and returns the old value.
   @inlinable @inline(__always)
   public borrowing func exchange(_ new: UInt8) -> UInt8 {
     schedulingPoint()
     return value.exchangeAcquiringAndReleasing(new)
   }
 
-  /// Puts `new` in if `expected` was there. True if it did.
+  /// Stores `new` if the value is `expected`. True if it did.
   @inlinable @inline(__always)
   public borrowing func compareExchange(_ expected: UInt8, _ new: UInt8) -> Bool {
     schedulingPoint()

@@ -1,9 +1,9 @@
 public import Synchronization
 
-/// A machine word of which single bits, or all, are changed in one step.
+/// A machine word whose bits can be changed in one step, singly or all.
 ///
-/// Each change acquires and releases: a thread that changes it sees what every thread that changed it
-/// before had written until then. Each access is a `schedulingPoint()`.
+/// Each change acquires and releases: a thread that changes the word sees everything that earlier changers wrote before
+/// their changes. Each access is a `schedulingPoint()`.
 public struct AtomicWord: ~Copyable, Sendable {
   @usableFromInline let value: OrderedAtomic<UInt>
 
@@ -20,9 +20,9 @@ public struct AtomicWord: ~Copyable, Sendable {
     return value.loadAcquiring()
   }
 
-  /// Puts `new` in if `expected` was there. It may fail although it was: for loops.
+  /// Stores `new` if the value is `expected`. It may fail spuriously, so call it in a loop.
   ///
-  /// - Returns: whether it did, and the value before.
+  /// - Returns: whether it did, and the old value.
   @inlinable @inline(__always)
   public borrowing func replace(_ expected: UInt, with new: UInt) -> (isDone: Bool, found: UInt) {
     schedulingPoint()
@@ -37,11 +37,11 @@ public struct AtomicWord: ~Copyable, Sendable {
     _ = value.bitwiseOrAcquiringAndReleasing(bits)
   }
 
-  /// Acquires and releases as a change does, and changes nothing.
+  /// Acquires and releases like a change, and changes nothing.
   ///
-  /// By the language that would be enough. But for x86-64 LLVM makes no instruction of a change by nothing that only acquires
-  /// and releases: then two threads, of which each stores something, changes the word and reads what the other has stored,
-  /// can miss each other. One that is sequentially consistent it keeps, which `.ci/assembly` checks.
+  /// The language asks for no stronger order. But for x86-64 LLVM emits no instruction for an acquire-release change by
+  /// nothing. Then two threads that each store a variable, change the word and load the other's variable can miss each
+  /// other. LLVM keeps a sequentially consistent change, which `.ci/assembly` checks.
   @inlinable @inline(__always)
   public borrowing func order() {
     schedulingPoint()

@@ -1,27 +1,27 @@
 /// A call in which a task waits.
 public protocol BodyWait: Sendable {
-  /// The function, as it is written.
+  /// The function, as source code writes it.
   var name: String { get }
-  /// Another one for each call.
+  /// A number of this call alone.
   var serial: UInt64 { get }
-  /// The object behind the token that is waited for; nil if it is no token.
+  /// The identity of the awaited token; nil if the call does not wait for a token.
   var token: ObjectIdentifier? { get }
-  /// Whether the task stands in line. Not before it does, nor since it was taken out of the line: then the task goes on as
-  /// soon as it has a thread. No lock is acquired in there but the innermost.
+  /// Whether the task waits in a list. False before it is entered and after it is removed: then the task goes on as
+  /// soon as it has a thread. An implementation may acquire only an innermost lock.
   var isWaiting: Bool { get }
 }
 
 /// The task of a procedure's body, or of a condition, and the calls in which it waits.
 ///
-/// A task notes its waits under its own number, if it prefers an executor: those of procedures do. A task that such a
-/// task awaits in a call of this library *stands in* for it, and notes its waits there. Child tasks, and a `Task { }` of
-/// the user's, are not known: what goes on beside them may end their waits.
+/// A task that prefers an executor, as the tasks of procedures do, records its waits under its own number. A task that
+/// it awaits in a call of this library *stands in* for it, and records its waits there. Child tasks and a user's `Task
+/// { }` are not recorded: concurrent work may end their waits.
 public struct BodyTask: Sendable {
-  /// A wait of the task, or of one that stands in for it.
+  /// A wait of the task, or of a stand-in.
   public struct Entry: Sendable {
     /// The call.
     public let wait: any BodyWait
-    /// The object behind the token that may end the call; nil if there is none.
+    /// The identity of the token that may end the call; nil if there is none.
     public let endedBy: ObjectIdentifier?
   }
 
@@ -32,18 +32,18 @@ public struct BodyTask: Sendable {
   }
 
   private static let table = Locked(Table())
-  /// Whether there ever was a stand-in: usually there is none, and a task without an executor needs no search.
+  /// Whether there ever was a stand-in. Usually there was none, and a task without an executor needs no search.
   private static let hadStandIns = AtomicByte(0)
 
   private let number: Int
-  /// The object behind the token that may end the waits of the caller; nil if there is none.
+  /// The identity of the token that may end the caller's waits; nil if there is none.
   private let endedBy: ObjectIdentifier?
 
   private init(number: Int, endedBy: ObjectIdentifier? = nil) {
     (self.number, self.endedBy) = (number, endedBy)
   }
 
-  /// The place of that task.
+  /// The record of `task`.
   public init<Success, Failure>(_ task: Task<Success, Failure>) {
     self.init(number: task.hashValue)
   }
@@ -56,7 +56,7 @@ public struct BodyTask: Sendable {
     }
   }
 
-  /// That of the calling task; nil if nobody looks for its waits.
+  /// The record of the calling task; nil if its waits are not recorded.
   public static var current: Self? {
     unsafe withUnsafeCurrentTask { task in
       guard let task = unsafe task else { return nil }
@@ -66,7 +66,7 @@ public struct BodyTask: Sendable {
     }
   }
 
-  /// The calls in which it waits, in the order in which they began.
+  /// The calls in which the task waits, in the order in which they began.
   public var entries: [Entry] { Self.table.withLock { $0.entries[number] ?? [] } }
 
   fileprivate func begin(_ wait: some BodyWait) -> Scope {
@@ -75,12 +75,12 @@ public struct BodyTask: Sendable {
     return Scope(body: self, serial: wait.serial)
   }
 
-  /// A call of the task that has begun.
+  /// A call that the task has begun.
   public struct Scope: Sendable {
     fileprivate let body: BodyTask
     fileprivate let serial: UInt64
 
-    /// The call is about to return.
+    /// Removes the call, which is about to return.
     public func end() {
       BodyTask.table.withLock { [number = body.number] table in
         table.entries[number]?.removeAll { $0.wait.serial == serial }
@@ -89,20 +89,20 @@ public struct BodyTask: Sendable {
     }
   }
 
-  /// The task awaits `other`, which has not begun: the waits of that one are this one's.
+  /// Records that the task awaits `other`, which has not begun: the waits of `other` count as its own.
   ///
-  /// - Parameter token: the object behind the token that may cancel `other`; nil if there is none.
+  /// - Parameter token: the identity of the token that may cancel `other`; nil if there is none.
   public func await<Success, Failure>(
     _ other: Task<Success, Failure>, endedBy token: ObjectIdentifier?
   ) {
     addStandIn(other.hashValue, endedBy: token)
   }
 
-  /// The calling task, which has begun, stands in for `body` until it calls `endStandingIn()`.
+  /// Makes the calling task, which has begun, stand in for `body` until it calls `endStandingIn()`.
   ///
   /// - Parameters:
-  ///   - body: the task that awaits the calling one; nil if nobody looks for its waits.
-  ///   - token: the object behind the token that may end the waits of the calling task; nil if there is none.
+  ///   - body: the task that awaits the calling one; nil if its waits are not recorded.
+  ///   - token: the identity of the token that may end the calling task's waits; nil if there is none.
   public static func beginStandingIn(for body: BodyTask?, endedBy token: ObjectIdentifier?) {
     guard let body else { return }
     unsafe withUnsafeCurrentTask { task in
@@ -110,14 +110,14 @@ public struct BodyTask: Sendable {
     }
   }
 
-  /// - Parameter number: that of the task which stands in for this one.
+  /// - Parameter number: the number of the task that stands in for this one.
   private func addStandIn(_ number: Int, endedBy token: ObjectIdentifier?) {
     Self.hadStandIns.store(1)
     let standIn = Self(number: self.number, endedBy: endedBy ?? token)
     Self.table.withLock { $0.standIns[number] = standIn }
   }
 
-  /// The calling task has ended, and stands in for no other.
+  /// Ends the calling task's standing in.
   public static func endStandingIn() {
     guard hadStandIns.load() != 0 else { return }
     unsafe withUnsafeCurrentTask { task in
@@ -128,10 +128,10 @@ public struct BodyTask: Sendable {
 }
 
 extension BodyTask? {
-  /// The task is about to wait in a call.
+  /// Records that the task is about to wait in a call.
   ///
-  /// - Parameter wait: made only if the task is one whose waits are looked for.
-  /// - Returns: the call, to be ended; nil if nobody looks.
+  /// - Parameter wait: evaluated only if the task's waits are recorded.
+  /// - Returns: the call, which the caller must end; nil if it is not recorded.
   public func begin(_ wait: @autoclosure () -> some BodyWait) -> BodyTask.Scope? {
     map { $0.begin(wait()) }
   }

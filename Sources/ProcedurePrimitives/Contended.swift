@@ -1,14 +1,14 @@
 /// A value that only one thread at a time can reach, for short work that many threads want to do.
 ///
-/// What `Locked` is, with a lock that is not handed over on Linux: see `OwnedLock`.
+/// Like `Locked`, with a lock that is not handed over on Linux: see `OwnedLock`.
 ///
-/// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL` makes
-/// each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a place where
-/// the thread may sleep.
+/// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL`
+/// makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a
+/// place where the thread may sleep.
 public struct Contended<Value>: ~Copyable, Sendable {
-  // The lock lies with its value, in an object of its own, and not in the object that owns
-  // this: threads that only read that object, or use something else in it, would lose its cache
-  // line each time a thread enters here.
+  // The lock and its value are in an object of their own, not in the owner: threads that read the
+  // owner, or use something else in it, would lose its cache line each time a thread acquires the
+  // lock.
   @usableFromInline let contents: ContendedContents<Value>
 
   /// Makes a lock around `value`.

@@ -4,18 +4,17 @@ package import Dispatch
 ///
 /// Scheduling arms the sources only if the new deadline is the earliest; cancelling never touches them.
 ///
-/// The continuous clock counts while the machine sleeps, and Dispatch's uptime does not. So there are two sources: one
-/// by uptime, which is exact, and one by the wall clock, which is due as soon as a machine that has slept is awake. Both
-/// do the same, look at the continuous clock, and so neither is ever early.
+/// The continuous clock counts while the machine sleeps, and Dispatch's uptime does not. So there are two sources: an
+/// exact one by uptime, and one by the wall clock, which is due as soon as a machine that slept is awake. Both read the
+/// continuous clock when they fire, so neither is ever early.
 ///
 /// Unchecked because Dispatch's timer protocol is not `Sendable` on Linux, although its sources are.
 public final class DispatchTimers: TimerService, @unchecked Sendable {
-  /// The one of the continuous clock.
+  /// The timers of the continuous clock.
   public static let shared = DispatchTimers(
     now: { .now }, makeAlarms: { [alarm(isByWall: false, $0), alarm(isByWall: true, $0)] })
 
-  /// About 33 microseconds: a Dispatch timer is as late by itself, so a finer grain would show little,
-  /// and neighbours share a wake-up.
+  /// About 33 microseconds. A Dispatch timer is late by as much anyway, and neighbours share a wake-up.
   private static let nanosecondsPerTick: UInt64 = 1 << 15
 
   private struct State: Sendable {
@@ -28,28 +27,28 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   private let epoch: ContinuousClock.Instant
   private var alarms: [any TimerAlarm] = []
 
-  /// Makes one of another clock: for tests.
+  /// Makes timers of another clock, for tests.
   package init(
     now: @escaping @Sendable () -> ContinuousClock.Instant,
     makeAlarms: (_ wake: @escaping @Sendable () -> Void) -> [any TimerAlarm]
   ) {
     readNow = now
     epoch = now()
-    // There is only the shared one, so that it is kept is no leak. A weak reference would make all of
-    // its reference counting slow.
+    // The cycle is no leak, since there is only the shared instance. A weak reference would make all of its reference
+    // counting slow.
     alarms = makeAlarms { self.wake() }
   }
 
-  /// One of Dispatch's, by uptime or by the wall clock.
+  /// An alarm of Dispatch, by uptime or by the wall clock.
   package static func alarm(
     isByWall: Bool, _ wake: @escaping @Sendable () -> Void
   ) -> any TimerAlarm {
     DispatchAlarm(isByWall ? .wall : .uptime, wake)
   }
 
-  /// How late a wait may end: who waits for a second does not need the microsecond, and a battery lasts longer.
+  /// How late a wait may end. A wait of a second does not need the microsecond, and the battery lasts longer.
   ///
-  /// A thousandth, 50 ms at most; nothing below a second.
+  /// A thousandth of the wait, at most 50 ms; zero below a second.
   package static func leeway(of nanoseconds: UInt64) -> DispatchTimeInterval {
     nanoseconds < 1_000_000_000
       ? .nanoseconds(0) : .nanoseconds(Int(min(nanoseconds / 1_000, 50_000_000)))
@@ -78,7 +77,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     return target != nil
   }
 
-  /// On a thread of Dispatch's pool, or a spare one.
+  /// Runs `work` on a thread of Dispatch's pool, or on a spare thread.
   public func deliver(_ work: @escaping @Sendable () -> Void) {
     WorkLine.shared(.default).submit(work)
   }
@@ -94,7 +93,7 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     for target in due { target.timerFired() }
   }
 
-  /// Under the lock, so that two threads cannot arm in the wrong order. Dispatch only notes the time.
+  /// Called under the lock, so that two threads cannot arm in the wrong order. Dispatch only stores the time.
   private func arm(_ state: inout State) {
     guard let wake = state.wheel.nextWake, wake < state.armedFor else { return }
     state.armedFor = wake
@@ -104,9 +103,9 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   }
 }
 
-/// Wakes timers once, some time from now.
+/// Wakes the timers once, after a given time.
 package protocol TimerAlarm: AnyObject, Sendable {
-  /// Replaces the time that it was armed for before. Called under a lock: it must not wake at once.
+  /// Replaces the time set before. Called under a lock, so it must not wake the timers synchronously.
   func arm(after nanoseconds: UInt64)
 }
 
@@ -115,18 +114,18 @@ package protocol TimerAlarm: AnyObject, Sendable {
 /// Unchecked for the same reason as `DispatchTimers`.
 private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
   enum Clock {
-    /// Stands still while the machine sleeps.
+    /// Stops while the machine sleeps.
     case uptime
     /// May be set.
     case wall
   }
 
-  /// A queue of its own quality, on which hardly anything else runs: deadlines are marked here also when
-  /// each thread of the global queues, and of hundreds of queues of the default quality, is held.
+  /// A queue of a quality that hardly anything else uses: it marks deadlines even while all threads of the global
+  /// queues, and of hundreds of queues of the default quality, are blocked.
   private static let queue = DispatchQueue(label: "procedures.timers", qos: .userInteractive)
 
-  /// A machine that has slept may see this much later that a deadline has passed. Less than that to wait needs no
-  /// second source.
+  /// A machine that has slept may notice this much later that a deadline has passed. A shorter wait needs no second
+  /// source.
   private static let grain: UInt64 = 100_000_000
 
   private let clock: Clock
@@ -147,7 +146,7 @@ private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
     case .uptime:
       source.schedule(deadline: .now() + wait, leeway: DispatchTimers.leeway(of: nanoseconds))
     case .wall where nanoseconds >= Self.grain:
-      // Behind the other one, which usually comes first, and arms this again if anything is left to wait for.
+      // Later than the uptime alarm, which usually fires first, and arms this again if deadlines are left.
       let late = DispatchTimeInterval.nanoseconds(Int(clamping: nanoseconds + Self.grain / 2))
       source.schedule(
         wallDeadline: .now() + late, leeway: .nanoseconds(Int(Self.grain / 2)))

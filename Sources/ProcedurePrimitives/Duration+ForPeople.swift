@@ -1,5 +1,5 @@
 extension Duration {
-  /// The duration as a person says it: `20 milliseconds`, `1.5 seconds`, `10 seconds`, `3 minutes`.
+  /// The duration in words: `20 milliseconds`, `1.5 seconds`, `10 seconds`, `3 minutes`.
   package var forPeople: String {
     let milliseconds = Int128(max(self, .zero).nanosecondsRoundedDown) / 1_000_000
     let seconds = (milliseconds + 500) / 1_000

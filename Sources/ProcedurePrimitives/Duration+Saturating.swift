@@ -1,15 +1,15 @@
-/// Arithmetic whose results stay within what a `Duration` can hold, instead of stopping the program.
+/// Arithmetic that saturates at the bounds of `Duration` instead of trapping.
 ///
-/// Every duration of a user goes through these before it meets another: `Duration(attoseconds: .max)`
-/// is a duration too, and a duration longer than the machine lasts needs no exact end.
+/// Use it for every duration that comes from a user: `Duration(attoseconds: .max)` is a duration too, and one longer
+/// than the machine lasts needs no exact end.
 extension Duration {
-  /// The longest there is: some 5 × 10¹² years.
+  /// The longest duration, some 5 × 10¹² years.
   public static var longest: Duration { Duration(attoseconds: .max) }
 
-  /// The most negative there is.
+  /// The most negative duration.
   public static var shortest: Duration { Duration(attoseconds: .min) }
 
-  /// So many seconds, as exactly as `Duration.seconds`, or the bound; zero if it is not a number.
+  /// `seconds` seconds, as exact as `Duration.seconds`, or the nearest bound; zero if `seconds` is not a number.
   public static func saturating(seconds: Double) -> Duration {
     // Some 5 × 10¹² years.
     let limit = 1.7e20
@@ -18,21 +18,21 @@ extension Duration {
     return seconds < 0 ? .shortest : .longest
   }
 
-  /// The sum, or the bound that it would lie beyond.
+  /// The sum, or the bound that it would exceed.
   public func saturatingAdding(_ other: Duration) -> Duration {
     let (sum, overflow) = attoseconds.addingReportingOverflow(other.attoseconds)
     guard overflow else { return Duration(attoseconds: sum) }
     return other < .zero ? .shortest : .longest
   }
 
-  /// The difference, or the bound that it would lie beyond.
+  /// The difference, or the bound that it would exceed.
   public func saturatingSubtracting(_ other: Duration) -> Duration {
     let (difference, overflow) = attoseconds.subtractingReportingOverflow(other.attoseconds)
     guard overflow else { return Duration(attoseconds: difference) }
     return other < .zero ? .longest : .shortest
   }
 
-  /// The product, or the bound that it would lie beyond; zero if `factor` is not a number.
+  /// The product, or the bound that it would exceed; zero if `factor` is not a number.
   public func saturatingMultiplied(by factor: Double) -> Duration {
     let product = Double(attoseconds) * factor
     if product.isNaN { return .zero }
@@ -46,12 +46,12 @@ extension Duration {
 extension ContinuousClock.Instant {
   /// The bound of a duration before it is added to an instant: some 290 × 10⁹ years.
   ///
-  /// An instant is a time since some moment in the machine's past, and has no other bounds to look at.
+  /// An instant counts from some moment in the machine's past, and has no bounds of its own.
   private static var farthest: Duration { .seconds(Int64.max) }
 
-  /// This instant, moved by as much of `duration` as an instant can be moved.
+  /// This instant advanced by `duration`, or by the largest possible part of it.
   ///
-  /// A clock has shown this instant, or one near it.
+  /// This instant must be near one that a clock has shown.
   public func saturatingAdvanced(by duration: Duration) -> Self {
     advanced(
       by: min(max(duration, Duration.zero.saturatingSubtracting(Self.farthest)), Self.farthest))
@@ -59,7 +59,7 @@ extension ContinuousClock.Instant {
 
   /// How long after `earlier` this instant is; zero if it is not after it.
   ///
-  /// A clock has shown `earlier`; this instant may be any.
+  /// `earlier` must be an instant that a clock has shown; this instant may be any.
   public func durationSince(_ earlier: Self) -> Duration {
     self > earlier ? earlier.duration(to: self) : .zero
   }

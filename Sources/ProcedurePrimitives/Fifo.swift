@@ -9,7 +9,7 @@ public struct Fifo<Element> {
   @inlinable
   public var count: Int { storedCount }
 
-  /// An emptied ring larger than this gives its memory back.
+  /// An emptied ring larger than this releases its memory.
   @inlinable static var retainedCapacity: Int { 64 }
 
   /// Makes an empty queue. Allocates nothing.
@@ -20,7 +20,7 @@ public struct Fifo<Element> {
   @inlinable
   public var isEmpty: Bool { count == 0 }
 
-  /// The element, if there is one and no other.
+  /// The only element; nil if there are none or several.
   @inlinable
   public var only: Element? { count == 1 ? ring[head] : nil }
 
@@ -28,7 +28,7 @@ public struct Fifo<Element> {
   @inlinable
   public var first: Element? { isEmpty ? nil : ring[head] }
 
-  /// All elements, the first first. O(count).
+  /// All elements, in order. O(count).
   public var elements: [Element] {
     (0..<count).compactMap { ring[(head + $0) & (ring.count - 1)] }
   }

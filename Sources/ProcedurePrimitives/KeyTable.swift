@@ -1,29 +1,28 @@
 /// The entries of a store by key, found by hash values.
 ///
-/// Keys are the user's: their `==`, `hash(into:)` and `deinit` are user code. So a key is compared with those of its
-/// hash, of which there is mostly one, between two critical sections; the second looks whether what the first found
-/// still holds.
+/// The `==`, `hash(into:)` and `deinit` of keys are user code. So a key is compared with the keys of its hash, usually
+/// one, between two critical sections; the second checks whether the result of the first still holds.
 ///
-/// It knows no keys, only entries, so that it is not generic: in a module that is not compiled together with the store
-/// each step of a generic table looks its types up.
+/// The table has entries and no keys, so that it is not generic: across modules, each step of a generic table would
+/// look its types up.
 ///
 /// Invariants:
 /// 1. No code of a key runs with the lock held.
-/// 2. An entry is in the table exactly while it is not empty: of a key that is not used nothing is left.
+/// 2. An entry is in the table exactly while it is not empty, so an unused key takes no memory.
 public final class KeyTable: Sendable {
-  /// The entry of one key. The lock of the table guards the content, which a subclass has.
+  /// The entry of one key. A subclass adds the content, which the table's lock guards.
   open class Entry: @unchecked Sendable {
     @usableFromInline let hash: Int
 
-    /// Makes an entry of a key of that hash value.
+    /// Makes an entry for a key with this hash value.
     public init(hash: Int) {
       self.hash = hash
     }
 
-    /// Whether it is one of the same key. User code, called without the lock. To override.
+    /// Whether both have the same key. Runs user code; called without the lock. Override it.
     open func hasKey(of other: Entry) -> Bool { self === other }
 
-    /// Whether nothing is under the key. Called with the lock held. To override.
+    /// Whether the entry has no content. Called with the lock held. Override it.
     open var isEmpty: Bool { true }
   }
 
@@ -33,18 +32,20 @@ public final class KeyTable: Sendable {
   @inlinable
   public init() {}
 
-  /// Runs `body`, under the lock, with the entry that there is of the key of `new`; if there is none, with `new`.
+  /// Runs `body` under the lock, with the existing entry for the key of `new`; if there is none, with `new`.
   @inlinable
   public func withEntry<Result: Sendable>(of new: Entry, _ body: (Entry) -> Result) -> Result {
     while true {
-      // Kept until the lock is released: these may be the last references to keys.
+      // 1. Find the entry without the lock, since comparing keys is user code. `seen` is kept until
+      //    the lock is released: it may hold the last references to keys.
       let seen = entries.withLock { $0[new.hash] ?? .none }
       let entry = seen.first { new.hasKey(of: $0) } ?? new
+      // 2. Use it if the entries of the hash are still the same. If not, start over.
       let result: Result? = entries.withLock { entries in
         var place = entries[new.hash] ?? .none
         guard place.elementsEqual(seen, by: ===) else { return nil }
         let result = body(entry)
-        // The key of an existing entry, or of `new`.
+        // Whether `entry` is an existing one, and not `new`.
         let isListed = seen.contains { $0 === entry }
         guard isListed == entry.isEmpty else { return result }
         if isListed { place = place.keeping { $0 !== entry } } else { place.append(entry) }
@@ -55,7 +56,7 @@ public final class KeyTable: Sendable {
     }
   }
 
-  /// Runs `body`, under the lock, for an entry that may be in the table, and only loses content.
+  /// Runs `body`, which only removes content of `entry`, under the lock. The entry may be in the table.
   @inlinable
   public func remove<Result: Sendable>(from entry: Entry, _ body: () -> Result) -> Result {
     let (result, released) = entries.withLock { entries -> (Result, SmallList<Entry>) in
@@ -75,16 +76,16 @@ public final class KeyTable: Sendable {
     entries.withLock { _ in body() }
   }
 
-  /// Takes all entries out.
+  /// Removes and returns all entries.
   public func takeAll() -> [Entry] {
     entries.withLock { exchange(&$0, with: [:]) }.values.flatMap { Array($0) }
   }
 
-  /// What `body` makes of each entry, in no order. Called with the lock held.
+  /// The results of `body` for all entries, in no particular order. `body` runs with the lock held.
   public func map<Result: Sendable>(_ body: (Entry) -> Result) -> [Result] {
     entries.withLock { $0.values.joined().map(body) }
   }
 
-  /// Whether nothing is under any key.
+  /// Whether there are no entries.
   public var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 }

@@ -1,13 +1,14 @@
-/// A byte that every thread reads without a lock, and the lock under which it, and what belongs to it, is written.
+/// A byte that every thread reads without a lock, and the lock that guards writes to it and to the data that belong to
+/// it.
 ///
-/// On Linux the lock is the byte's highest bit. Acquiring is one compare-exchange, and releasing publishes the byte in the
-/// same store, so that it costs no atomic read-modify-write at all: half of what a lock beside a published byte costs.
-/// Elsewhere it is a `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
+/// On Linux the lock is the byte's highest bit. Acquiring is one compare-exchange. Releasing publishes the byte in the
+/// same store, without an atomic read-modify-write: half the cost of a lock beside a published byte. Elsewhere it is a
+/// `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
 ///
-/// Before the store that releases it stands a fence, for the optimiser's sake. It takes a store for something that
-/// releases no object, and would count a reference that was read under the lock only behind the store; by then another
-/// thread may have released the object. It moves no count over a fence. An acquiring one, since that costs least: no
-/// instruction on x86-64, and on ARM one that waits for loads only (`dmb ishld`).
+/// A fence stands before the releasing store, because of the optimiser. It assumes that a store releases no object, so
+/// it could retain a reference that was read under the lock only after the store, when another thread may have released
+/// the object. It moves no retain over a fence. An acquiring fence costs least: no instruction on x86-64, and on ARM an
+/// instruction that waits for loads only (`dmb ishld`).
 ///
 /// No user code, no continuation and no closure's release may run between `acquire` and `release`.
 /// `-DMODEL` makes each access a scheduling point of the schedule explorer, and `-DCHAOS` a place where the
@@ -18,7 +19,7 @@ public struct LockByte: ~Copyable, Sendable {
   #if MODEL || CHAOS
     @usableFromInline let identity = ModelLock(isSystems: OwnedByte.isSystems)
   #endif
-  /// That of what the lock guards.
+  /// The explorer's count of uses of the guarded data.
   @usableFromInline let uses = UseCount(of: "what a LockByte guards")
 
   /// Makes a byte that holds `initial`, of which the highest bit must be zero.
@@ -27,8 +28,8 @@ public struct LockByte: ~Copyable, Sendable {
     owned = OwnedByte(initial)
   }
 
-  /// The value published last, and perhaps the highest bit. One acquire load: a thread that reads the value
-  /// sees the writes before its publication.
+  /// The last published value, perhaps with the highest bit. One acquire load: a thread that reads the value sees the
+  /// writes before its publication.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
     schedulingPoint()
@@ -37,7 +38,7 @@ public struct LockByte: ~Copyable, Sendable {
 
   /// Acquires the lock.
   ///
-  /// - Returns: the value published last, without the highest bit.
+  /// - Returns: the last published value, without the highest bit.
   @inlinable @inline(__always)
   public borrowing func acquire() -> UInt8 {
     #if MODEL || CHAOS
@@ -48,7 +49,7 @@ public struct LockByte: ~Copyable, Sendable {
     return published
   }
 
-  /// Publishes `byte`, by the thread that holds the lock and keeps it.
+  /// Publishes `byte`. The caller holds the lock and keeps it.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
     schedulingPoint()
@@ -58,7 +59,7 @@ public struct LockByte: ~Copyable, Sendable {
   /// Publishes `byte` and releases the lock.
   @inlinable @inline(__always)
   public borrowing func release(publishing byte: UInt8) {
-    // What is done under the lock is seen elsewhere before the byte is.
+    // Other threads may see the writes under the lock before the byte.
     schedulingPoint()
     owned.release(publishing: byte)
     #if MODEL || CHAOS

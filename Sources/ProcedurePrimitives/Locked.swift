@@ -1,17 +1,17 @@
 public import Synchronization
 
-/// A value that only one thread at a time can reach: the lock to take unless another fits better.
-/// `Contended` is for what many threads want all the time, `LockByte` for what also publishes a byte, `OwnedLock` for what
-/// must cost least.
+/// A value that only one thread at a time can reach: the lock to use unless another fits better.
+/// `Contended` is for a value that many threads want all the time, `LockByte` also publishes a
+/// byte, `OwnedLock` costs least.
 ///
 /// No user code, no continuation and no closure's release may run inside `withLock`: the state
 /// machines return the work to be done, and the caller does it after the release.
 ///
-/// Compile-time faces, all absent from ordinary builds:
+/// Build flags, none of which is set in ordinary builds:
 /// - `-DTSAN` tells ThreadSanitizer about acquire and release. On Linux it cannot see into `Mutex`
 ///   and would report races that are not there.
-/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a place
-///   where the thread may sleep.
+/// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a
+///   place where the thread may sleep.
 public struct Locked<Value: ~Copyable>: ~Copyable {
   @usableFromInline let mutex: Mutex<Value>
 
@@ -21,7 +21,7 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
   #if MODEL || CHAOS
     @usableFromInline let identity = ModelLock()
   #endif
-  /// That of the value.
+  /// The explorer's count of uses of the value.
   @usableFromInline let uses = UseCount(of: "the value of a Locked")
 
   /// Makes a lock around `value`.

@@ -1,5 +1,5 @@
 extension MainActor {
-  /// Whether a closure with that isolation runs on the main actor.
+  /// Whether a closure with this isolation runs on the main actor.
   package static func isIsolation(_ isolation: (any Actor)?) -> Bool {
     if let isolation { isolation === shared } else { false }
   }

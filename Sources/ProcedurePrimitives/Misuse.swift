@@ -1,6 +1,6 @@
 /// Stops the program because of a mistake in how the framework is used.
 ///
-/// The message is printed in release builds too, which `preconditionFailure` does not do there.
+/// The message is printed in release builds too; `preconditionFailure` would not print it there.
 ///
 /// - Parameter message: names the procedure or queue, and says what to do.
 package func stopBecauseOfMisuse(_ message: String) -> Never {
@@ -9,25 +9,27 @@ package func stopBecauseOfMisuse(_ message: String) -> Never {
 
 /// Stops the program because the framework contradicts itself, which is a defect of the framework.
 ///
-/// The message is printed in release builds too: without it, a report of the crash says only "Illegal instruction".
+/// The message is printed in release builds too: without it, a report of the crash says only
+/// "Illegal instruction".
 ///
-/// - Parameter message: begins with "Internal inconsistency". Made only when it is printed.
+/// - Parameter message: begins with "Internal inconsistency". Evaluated only when it is printed.
 @usableFromInline @inline(never)
 package func stopBecauseOfInconsistency(_ message: @autoclosure () -> String) -> Never {
   fatalError(message())
 }
 
-/// Stops the program, in release builds too, unless something holds that the framework itself sees to.
+/// Stops the program, in release builds too, if an invariant of the framework does not hold.
 ///
 /// - Parameters:
 ///   - condition: has no effects.
-///   - message: begins with "Internal inconsistency". Made only when it is printed.
+///   - message: begins with "Internal inconsistency". Evaluated only when it is printed.
 @inlinable @inline(__always)
 package func requireConsistency(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { stopBecauseOfInconsistency(message()) }
 }
 
-/// The body of a declaration that only lets the compiler say what to write instead. Never called.
+/// The body of an unavailable declaration, whose compiler message names the replacement. Never
+/// called.
 package func unavailableName() -> Never {
   stopBecauseOfInconsistency("Internal inconsistency: an unavailable name was used")
 }

@@ -1,11 +1,11 @@
 #if MODEL
   public import Dispatch
 
-  /// Stands for a thread in the schedule explorer of the model tests.
+  /// A thread of the schedule explorer of the model tests.
   ///
-  /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that
-  /// the explorer decides which thread goes next. They tell it of the access, too, with its memory order, and a load
-  /// returns what the explorer says. A thread that it does not know goes on unhindered.
+  /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that the explorer
+  /// decides which thread goes next. They also report the access with its memory order, and a load returns the value
+  /// that the explorer chooses. A thread that is not the explorer's goes on unhindered.
   public protocol ModelThread: AnyObject, Sendable {
     /// A scheduling point.
     func step()
@@ -13,7 +13,7 @@
     func acquire(_ lock: ModelLock)
     /// Gives `lock` back.
     func release(_ lock: ModelLock)
-    /// A load of an atomic, which holds `newest` by now.
+    /// A load of an atomic, which now holds `newest`.
     ///
     /// - Returns: any value that the thread may still read there.
     func load(_ atomic: ModelPlace, holding newest: UInt, _ order: MemoryOrder) -> UInt
@@ -23,9 +23,9 @@
     ///
     /// - Parameter new: nil if it is a compare-exchange that failed.
     func change(_ atomic: ModelPlace, from old: UInt, to new: UInt?, _ order: MemoryOrder)
-    /// A use of data that one thread at a time may use.
+    /// A use of data that may have one user at a time.
     func use(_ data: ModelPlace, _ name: StaticString)
-    /// The use of such data after which there is none.
+    /// The last use of such data.
     func useLast(_ data: ModelPlace)
   }
 
@@ -38,14 +38,14 @@
     public static var thread: (any ModelThread)? { DispatchQueue.getSpecific(key: key) }
   }
 
-  /// The identity of an atomic, a lock, or of data, for the explorer: only that touches it, which runs one thread at a time.
+  /// The identity of an atomic, a lock or data. Only the explorer, which runs one thread at a time, touches it.
   public final class ModelPlace: @unchecked Sendable {
-    /// Bits of its value that no reader looks at.
+    /// Bits of its value that readers ignore.
     public let ignored: UInt
-    /// The schedule that knows it, by a number, and its number there.
+    /// The number of the schedule that registered it, and its number there.
     public var known = (schedule: 0, number: 0)
 
-    /// Makes it, known to no schedule.
+    /// Makes an identity that no schedule has registered.
     public init(ignoring ignored: UInt = 0) { self.ignored = ignored }
   }
 
@@ -54,16 +54,16 @@
   public final class ModelLock: @unchecked Sendable {
     /// The thread that holds it now.
     public var holder: (any ModelThread)?
-    /// Nil if the lock is made of an atomic, of which the explorer is told: that orders memory. Otherwise the system's lock
-    /// does, and a thread that acquires it knows what the thread knew that released it.
+    /// Nil if the lock is built on an atomic, which orders memory and reports to the explorer. Otherwise the system's
+    /// lock orders memory: a thread that acquires it sees everything that its last holder saw.
     public let memory: ModelPlace?
 
     /// Makes the identity of a free lock.
     public init(isSystems: Bool = true) { memory = isSystems ? ModelPlace() : nil }
 
-    /// Called before the lock is taken.
+    /// Called before the lock is acquired.
     public func acquire() { ModelSchedule.thread?.acquire(self) }
-    /// Called after the lock was given back.
+    /// Called after the lock was released.
     public func release() { ModelSchedule.thread?.release(self) }
   }
 #endif

@@ -2,9 +2,9 @@ public import Synchronization
 
 /// An integer that threads share. The name of each function says its memory order.
 ///
-/// The locks and atomics of the package are made of it; counters, which order nothing, are `Atomic` itself. With `-DMODEL`
-/// each function also tells the schedule explorer (`ModelThread`), in the body in which it names the order to the processor:
-/// so the explorer checks the order that runs.
+/// The locks and atomics of the package use it; counters, which order nothing, use `Atomic`. With `-DMODEL` each
+/// function also reports to the schedule explorer (`ModelThread`), in the same body in which it names the order to the
+/// processor, so the explorer checks the order that runs.
 @usableFromInline
 struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
   ~Copyable, Sendable
@@ -12,7 +12,7 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
   @usableFromInline let value: Atomic<Value>
   @usableFromInline let told: ToldAtomic
 
-  /// - Parameter ignored: bits that no reader of the value looks at.
+  /// - Parameter ignored: bits that readers of the value ignore.
   @inlinable @inline(__always)
   init(_ initial: Value, ignoring ignored: Value = 0) {
     value = Atomic(initial)
@@ -21,8 +21,8 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
 }
 
 extension OrderedAtomic where Value == UInt8 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
-  /// the lock that all stores are made under.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
+  /// confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -53,7 +53,7 @@ extension OrderedAtomic where Value == UInt8 {
     ).exchanged
   }
 
-  /// May fail although the value was there. Orders nothing then.
+  /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
     told.change(
@@ -65,8 +65,8 @@ extension OrderedAtomic where Value == UInt8 {
 }
 
 extension OrderedAtomic where Value == UInt32 {
-  /// The explorer is not told, and this is the newest value there: for a guess that a compare-exchange confirms, or under
-  /// the lock that all stores are made under.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
+  /// confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -76,7 +76,7 @@ extension OrderedAtomic where Value == UInt32 {
     value.store(new, ordering: .releasing)
   }
 
-  /// May fail although the value was there. Orders nothing then.
+  /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
     told.change(
@@ -93,7 +93,7 @@ extension OrderedAtomic where Value == UInt {
     told.load(value.load(ordering: .acquiring), .acquiring)
   }
 
-  /// May fail although the value was there. Acquires then.
+  /// May fail spuriously. A failure acquires.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiringAndReleasing(
     _ expected: Value, _ new: Value

@@ -5,13 +5,13 @@ public import Synchronization
 
   /// A byte whose highest bit is its lock.
   ///
-  /// A thread that waits is not woken. It looks again for a while, and then sleeps for longer and longer moments: right
-  /// where a critical section is a hundred instructions and two threads rarely meet, as with one procedure; not where many
-  /// meet: use `Contended` there. A thread that waits lends no priority: to know the holder would cost
-  /// a no-op four hundredths more, and each procedure eight bytes.
+  /// No thread wakes a waiting one, which polls for a while and then sleeps for longer and longer moments. This suits
+  /// critical sections of a hundred instructions in which two threads rarely meet, such as those of one procedure;
+  /// where many meet, use `Contended`. A waiting thread lends no priority: to know the holder would make a no-op 4 %
+  /// slower, and each procedure eight bytes larger.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {
-    /// The bit that says that a thread holds the lock. `load` may return it.
+    /// The bit that is set while a thread holds the lock. `load` may return it.
     @usableFromInline static var held: UInt8 { @inlinable get { 1 << 7 } }
 
     /// Whether the lock is one of the system's.
@@ -57,17 +57,17 @@ public import Synchronization
       }
     }
 
-    /// How often to look before sleeping: a microsecond or two, longer than a critical section.
+    /// The number of polls before sleeping: a microsecond or two, longer than a critical section.
     private static let patience = 300
 
-    /// The thread that holds the lock may need this one's processor: 20 µs, then up to 1 ms.
+    /// Sleeps 20 µs at first, up to 1 ms later: the thread that holds the lock may need this one's processor.
     private static func sleep(after attempts: Int) {
       let duration = DispatchTimeInterval.microseconds(min(20 * attempts, 1_000))
       _ = DispatchSemaphore(value: 0).wait(timeout: .now() + duration)
     }
   }
 #else
-  /// A byte and a lock of the system, which knows the thread that holds it.
+  /// A byte beside a lock of the system, which knows its holder.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {
     /// Whether the lock is one of the system's.
@@ -84,7 +84,7 @@ public import Synchronization
     @inlinable @inline(__always)
     borrowing func acquire() -> UInt8 {
       mutex._unsafeLock()
-      // It changes under the lock only: the last value, then.
+      // The byte changes under the lock only, so this is the last value.
       return byte.loadRelaxed()
     }
 

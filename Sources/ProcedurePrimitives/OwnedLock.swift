@@ -1,22 +1,22 @@
 public import Synchronization
 
 #if os(Linux) && canImport(_SynchronizationShims) && compiler(<6.5)
-  // What `Mutex` has each client call, too. A later compiler, of which that is not known, gets the other form below.
+  // `Mutex` has its clients call this module, too. A later compiler, which may change that, gets the other form below.
   public import _SynchronizationShims
   internal import Dispatch
 
-  /// A lock that knows the thread that holds it: its number, or zero.
+  /// A lock that stores its holder: the thread's number, or zero.
   ///
-  /// Acquiring is one compare-exchange, and releasing a store: half of what a `Mutex` costs. When it is released, the
-  /// first thread that asks acquires it, not the longest waiting one. `Mutex` hands itself over on Linux, to a thread
-  /// that may be asleep; once several threads want it for each of many short steps, every step becomes a switch of threads.
+  /// Acquiring is one compare-exchange, and releasing a store: half the cost of a `Mutex`. After a release, the first
+  /// thread that tries acquires it, not the longest waiting one. `Mutex` on Linux is handed over, perhaps to a sleeping
+  /// thread; if several threads want it for each of many short steps, every step becomes a thread switch.
   ///
-  /// A store cannot tell that another thread waits, so it wakes none. A thread that finds the lock held looks again
-  /// for a microsecond or two, longer than most critical sections. Then it sleeps for moments, each longer than the one
-  /// before, and lends its priority to the holder meanwhile: see `PriorityLoans`.
+  /// A store cannot see that another thread waits, so it wakes none. A thread that finds the lock held polls for a
+  /// microsecond or two, longer than most critical sections. Then it sleeps for longer and longer moments, and lends
+  /// its priority to the holder meanwhile: see `PriorityLoans`.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
-  /// acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
+  /// each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let holder = OrderedAtomic<UInt32>(0)
     /// How many threads lend their priority to the holder, or are about to.
@@ -25,7 +25,7 @@ public import Synchronization
     #if MODEL || CHAOS
       @usableFromInline let identity = ModelLock(isSystems: false)
     #endif
-    /// That of what the lock guards.
+    /// The explorer's count of uses of the guarded data.
     @usableFromInline let uses = UseCount(of: "what an OwnedLock guards")
 
     /// Makes a free lock.
@@ -44,9 +44,9 @@ public import Synchronization
 
     /// Releases the lock, which the caller keeps alive until this returns.
     ///
-    /// With a fence: see `LockByte`. The count is read after the store. No order of the language says so: the compiler
-    /// keeps it (`.ci/assembly` looks), and from the processors the thread that lends asks it by a barrier in all of them
-    /// (`PriorityLoans`).
+    /// `LockByte` explains the fence. The count must be read after the store, which no order of the language says: the
+    /// compiler keeps that order (`.ci/assembly` checks it), and the lending thread enforces it on all processors by a
+    /// barrier (`PriorityLoans`).
     @inlinable @inline(__always)
     public borrowing func release() {
       atomicMemoryFence(ordering: .acquiring)
@@ -70,10 +70,10 @@ public import Synchronization
       }
     }
 
-    /// How often to look before sleeping.
+    /// The number of polls before sleeping.
     private static let patience = 300
 
-    /// The holder may need this thread's processor: 20 µs, then up to 1 ms.
+    /// Sleeps 20 µs at first, up to 1 ms later: the holder may need this thread's processor.
     private borrowing func sleep(_ turn: Int, whileHeldBy thread: UInt32) {
       let microseconds = min(20 * turn, 1_000)
       let couldLend = PriorityLoans.lend(to: thread, for: UInt64(microseconds) * 1_000) {
@@ -89,17 +89,17 @@ public import Synchronization
 #else
   /// The system's lock, which knows its holder and lends it the priority of the waiting threads.
   ///
-  /// On Darwin that is `os_unfair_lock`, which is not handed over.
+  /// On Darwin it is `os_unfair_lock`, which is not handed over.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes each
-  /// acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
+  /// each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let mutex = Mutex<Void>(())
 
     #if MODEL || CHAOS
       @usableFromInline let identity = ModelLock()
     #endif
-    /// That of what the lock guards.
+    /// The explorer's count of uses of the guarded data.
     @usableFromInline let uses = UseCount(of: "what an OwnedLock guards")
 
     /// Makes a free lock.

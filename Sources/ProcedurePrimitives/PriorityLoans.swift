@@ -3,46 +3,45 @@
   internal import Dispatch
   internal import _SynchronizationShims
 
-  /// Threads that sleep for an `OwnedLock`, and lend their priority to the thread that holds it.
+  /// Lets threads that sleep for an `OwnedLock` lend their priority to its holder.
   ///
-  /// The system lends along a lock that has the holder's number in it and that a thread waits for (a "PI futex"). Such
-  /// a lock is made here for one wait at a time: a word of a small table, that the thread which holds the `OwnedLock`
-  /// seems to hold.
+  /// The system lends priority along a lock that contains its holder's number (a "PI futex"). This type makes such a
+  /// lock for one wait at a time: a word of a small table, which the holder of the `OwnedLock` seems to hold.
   ///
-  /// 1. A waiting thread takes a place of the table, which is its own until it leaves, writes the holder's number into
-  ///    the word there, and counts itself in the `OwnedLock`.
-  /// 2. Then, after a barrier, it looks at the `OwnedLock` again. If another thread holds it by now, it leaves.
+  /// 1. A waiting thread takes a place of the table, writes the holder's number into the word there, and counts itself
+  ///    in the `OwnedLock`.
+  /// 2. Then, after a barrier, it reads the `OwnedLock` again. If the holder is no longer the same, it leaves.
   /// 3. It waits for the word, for a bounded time. Meanwhile the holder runs with its priority.
-  /// 4. A thread that has released an `OwnedLock` looks at its count. It gives back each word with its own number: that
-  ///    ends the wait, and the loan.
+  /// 4. A thread that has released an `OwnedLock` reads its count. If it is not zero, the thread unlocks each word with
+  ///    its own number, which ends the wait and the loan.
   ///
-  /// Without 4, a holder on the same processor would keep the priority, and the waiting thread never run again. And a
-  /// thread that holds nothing any more, but still has a loan, may next want a lock of the user that the waiting thread
-  /// holds: the system takes that for a deadlock, and `Mutex` stops the program.
+  /// Without 4, a holder on the same processor would keep the priority, and the waiting thread would never run again.
+  /// And a thread that holds nothing but still has a loan may next want a user's lock that the waiting thread holds:
+  /// the system takes that for a deadlock, and `Mutex` stops the program.
   ///
-  /// So 2 and 4 must not miss each other. Each thread stores, and then loads what the other has stored: a processor may
-  /// do these two in the other order. The waiting thread, which has time, has all processors of the process come to
-  /// rest in between (`membarrier`); releasing a lock stays a store and a load.
+  /// So 2 and 4 must not miss each other. Each thread stores, and then loads the other's variable: a processor may
+  /// reorder the two. The waiting thread, which has time, executes a barrier on all processors of the process in
+  /// between (`membarrier`); releasing a lock stays a store and a load.
   @usableFromInline
   enum PriorityLoans {
-    /// `FUTEX_LOCK_PI2_PRIVATE`, by the monotonic clock: the headers of a system before Linux 5.14 do not name it.
+    /// `FUTEX_LOCK_PI2_PRIVATE`, by the monotonic clock. Headers before Linux 5.14 do not name it.
     private static let lockFutex = 13 | 128
 
     /// `MEMBARRIER_CMD_PRIVATE_EXPEDITED`, and the command that registers the process for it.
     private static let (barrier, registration) = (8, 16)
 
-    /// Whether the system knows barriers (Linux 4.14) and lets the process have them. Without, no thread lends.
+    /// Whether the system has barriers (Linux 4.14) and lets the process use them. If not, no thread lends.
     private static let hasBarriers =
       unsafe callSystem(
         Int(SYS_membarrier), registration, 0, 0, nil, 0, 0) == 0
 
-    /// The number of threads that can lend at once; others sleep without.
+    /// The number of threads that can lend at once; others sleep without lending.
     private static let capacity = 16
 
-    /// A zero is no loan: it has not begun, or was given back.
+    /// Zero means no loan: it has not begun, or has ended.
     @safe private static let words = Words()
-    /// Whether each place is taken. Cleared by the thread alone that took it: one that gives a loan back before the
-    /// waiting thread sleeps leaves a zero in a word that is still used.
+    /// Whether each place is taken. Only the thread that took it clears it: a holder that ends a loan before the
+    /// waiting thread sleeps leaves a zero in a word that is still in use.
     @safe private static let taken = Words()
 
     /// Unchecked because the memory is never released, and each access to it is atomic.
@@ -57,11 +56,11 @@
       }
     }
 
-    /// Sleeps if the lock `isHeld`, and has its holder run with this thread's priority meanwhile, if that is the higher one.
+    /// Sleeps if the lock `isHeld`. Meanwhile its holder runs with this thread's priority, if that is higher.
     ///
-    /// - Parameter isHeld: counts the caller, and then looks.
-    /// - Parameter after: takes it off the count.
-    /// - Returns: false if it could not, and has not slept: the table is full, or the system does not know a call.
+    /// - Parameter isHeld: counts the caller, and then reads the lock.
+    /// - Parameter after: uncounts the caller.
+    /// - Returns: false if it has not slept: the table is full, or the system lacks a call.
     static func lend(
       to holder: UInt32, for nanoseconds: UInt64, ifHeld isHeld: () -> Bool, after: () -> Void
     ) -> Bool {
@@ -105,14 +104,14 @@
       Int(bitPattern: unsafe words.first + place)
     }
 
-    /// All threads of the process see what this one has written, and this one what they have.
+    /// Makes earlier writes of this thread visible to all threads of the process, and theirs to this one.
     ///
     /// - Returns: false if the system had no memory for it.
     static func synchronizeAllThreads() -> Bool {
       unsafe callSystem(Int(SYS_membarrier), barrier, 0, 0, nil, 0, 0) == 0
     }
 
-    /// The C library's: this module imports no more of that than Dispatch does.
+    /// The function of the C library: this module imports only Dispatch.
     @_silgen_name("syscall")
     private static func callSystem(
       _ number: Int, _ subject: Int, _ operation: Int, _ value: Int,

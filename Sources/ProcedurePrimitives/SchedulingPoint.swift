@@ -7,11 +7,11 @@
   #endif
 #endif
 
-/// A place between two steps, where another thread may see the one without the other.
+/// A place between two steps, where another thread may see the first without the second.
 ///
-/// It is nothing in ordinary builds. With `-DMODEL` the schedule explorer decides here which thread goes next;
-/// with `-DCHAOS` the thread may sleep. Each access to `AtomicByte` and `AtomicWord` is one; code that
-/// counts references by hand says where else one is.
+/// It does nothing in ordinary builds. With `-DMODEL` the schedule explorer decides here which
+/// thread goes next; with `-DCHAOS` the thread may sleep. Each access to `AtomicByte` and
+/// `AtomicWord` is a scheduling point; code that counts references by hand calls this function.
 @inlinable @inline(__always)
 public func schedulingPoint() {
   #if MODEL
@@ -21,8 +21,8 @@ public func schedulingPoint() {
   #endif
 }
 
-/// A place inside of what the schedule explorer takes for one step, a lock for example: with `-DCHAOS` the
-/// thread may sleep here, and in other builds it is nothing.
+/// A place inside one step of the schedule explorer, such as a lock. With `-DCHAOS` the thread may
+/// sleep here; other builds do nothing.
 @inlinable @inline(__always)
 public func chaosPoint() {
   #if CHAOS
@@ -31,13 +31,13 @@ public func chaosPoint() {
 }
 
 #if CHAOS
-  /// Has threads yield or sleep at random, as preemption, signals and profilers do on a bad day.
+  /// Makes threads yield or sleep at random, like preemption, signals and profilers on a bad day.
   ///
   /// | environment    | meaning                                              | otherwise |
   /// |----------------|------------------------------------------------------|-----------|
-  /// | `CHAOS_ONE_IN` | one in so many points delays; 0 for none             | 200       |
+  /// | `CHAOS_ONE_IN` | one in this many points delays; 0: none             | 200       |
   /// | `CHAOS_LONGEST`| the longest sleep, in microseconds                   | 1,000     |
-  /// | `CHAOS_SEED`   | what the generators of the threads are seeded with   | 1         |
+  /// | `CHAOS_SEED`   | the seed of the threads' random generators           | 1         |
   public enum Chaos {
     private static let rarity = number("CHAOS_ONE_IN", otherwise: 200)
     private static let longest = number("CHAOS_LONGEST", otherwise: 1_000)
@@ -52,7 +52,7 @@ public func chaosPoint() {
       return key
     }()
 
-    /// Mostly returns at once.
+    /// Usually returns at once.
     @usableFromInline
     static func delay() {
       guard rarity > 0 else { return }
@@ -66,7 +66,7 @@ public func chaosPoint() {
       }
     }
 
-    /// Each thread has its own generator, xorshift64*, so that none waits for another here.
+    /// Each thread has its own generator, xorshift64*, so that no thread waits for another here.
     private static func next() -> UInt64 {
       var state = UInt64(UInt(bitPattern: unsafe pthread_getspecific(key)))
       if state == 0 {

@@ -1,15 +1,15 @@
-/// A reference that is set once at most, and then read by any thread: one atomic load.
+/// A reference that is set at most once, and that any thread reads with one atomic load.
 @safe public struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
-  /// The address; 0 before. The reference is owned from `set(_:)`, or the initialiser, until this goes.
+  /// The object's address, or 0. The word owns a reference from `set(_:)` or the initialiser until `deinit`.
   @usableFromInline let word: AtomicWord
 
-  // All of it is inlinable: generic code that another module cannot see asks for the type's metadata each time.
+  // Everything is inlinable: generic code that other modules cannot see fetches the type's metadata at each call.
 
-  /// Makes it, not set yet.
+  /// Makes a reference that is not set.
   @inlinable
   public init() { word = AtomicWord(0) }
 
-  /// Makes it, set.
+  /// Makes a reference that is set to `object`.
   @inlinable
   public init(_ object: Object) { word = AtomicWord(Self.owned(object)) }
 
@@ -17,18 +17,18 @@
   @inlinable
   public var isSet: Bool { word.load() != 0 }
 
-  /// The object, once it is set.
+  /// The object; nil until it is set.
   @inlinable
   public var object: Object? { with { $0 } }
 
-  /// Calls with the object, if it is set, without counting a reference to it.
+  /// Calls `body` with the object, if it is set, without retaining it.
   @inlinable @inline(__always)
   public func with<Result>(_ body: (Object) -> Result) -> Result? {
     guard let address = unsafe UnsafeRawPointer(bitPattern: word.load()) else { return nil }
     return unsafe Unmanaged<Object>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
   }
 
-  /// Sets it. At most one of several callers at the same time may come here.
+  /// Sets the object. Callers must not overlap.
   @inlinable
   public func set(_ object: Object) {
     requireConsistency(!isSet, "Internal inconsistency: set twice")

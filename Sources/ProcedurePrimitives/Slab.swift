@@ -16,10 +16,10 @@ public struct SlabList: Sendable {
 public struct SlabKey: Hashable, Sendable {
   /// The place of the element.
   public let place: UInt32
-  /// Which element of that place is meant.
+  /// The number of the insertion, which distinguishes the elements of a place over time.
   public let serial: UInt64
 
-  /// Makes a key; those of a slab are made by the slab.
+  /// Makes a key. A slab makes the keys of its elements.
   @inlinable
   public init(place: UInt32, serial: UInt64) {
     self.place = place
@@ -30,7 +30,7 @@ public struct SlabKey: Hashable, Sendable {
 /// Elements in ordered lists, with O(1) insertion, removal and moving, and no allocation for each.
 ///
 /// The slab owns the elements; the owner of the slab keeps the lists (`SlabList`), as many as it
-/// needs, and passes the one it means. An element is in one list at a time. A place is reused after
+/// needs, and passes one to each call. An element is in one list at a time. A place is reused after
 /// removal; its `SlabKey` is not, so a key that outlived its element finds nothing.
 ///
 /// Invariants:
@@ -56,8 +56,8 @@ public struct Slab<Element> {
   @inlinable
   public static var nowhere: UInt32 { .max }
 
-  /// A slab with more places than this gives memory back as it empties: all when it is empty, and
-  /// the places behind the last occupied one when that is at least half of them.
+  /// A slab with more places than this releases memory as it empties: all when it is empty, and the
+  /// places behind the last occupied one when that is at least half of them.
   @inlinable
   public static var retainedPlaces: Int { 64 }
 
@@ -65,7 +65,7 @@ public struct Slab<Element> {
   @usableFromInline var firstFree: UInt32 = .max
   @usableFromInline var lastSerial: UInt64 = 0
 
-  /// After so many removals it is worth looking for memory to give back.
+  /// The number of removals until the slab checks for memory to release.
   @usableFromInline var removalsToLook = 64
 
   @usableFromInline var storedCount = 0
@@ -100,7 +100,7 @@ public struct Slab<Element> {
     return SlabKey(place: place, serial: lastSerial)
   }
 
-  /// Takes the element at `place` out of `list`, which must be the one it is in.
+  /// Takes the element at `place` out of `list`, which must contain it.
   @inlinable
   public mutating func remove(at place: UInt32, from list: inout SlabList) -> Element {
     unlink(place, from: &list)
@@ -116,7 +116,7 @@ public struct Slab<Element> {
     return element
   }
 
-  /// Takes the element that `key` names out of `list`; nil if it is gone.
+  /// Takes the element that `key` names out of `list`; nil if it was removed before.
   @inlinable
   public mutating func remove(_ key: SlabKey, from list: inout SlabList) -> Element? {
     guard contains(key) else { return nil }
@@ -168,7 +168,7 @@ public struct Slab<Element> {
     isOccupied(key.place) && entries[Int(key.place)].serial == key.serial
   }
 
-  /// Whether there is an element at `place`. Another one, perhaps, than was there before.
+  /// Whether there is an element at `place`, perhaps a later one than before.
   @inlinable
   public func isOccupied(_ place: UInt32) -> Bool {
     Int(place) < entries.count && entries[Int(place)].serial != 0
@@ -195,7 +195,7 @@ public struct Slab<Element> {
 
   /// All elements of all lists, in the order in which they were inserted.
   ///
-  /// O(n) as long as no place was used twice, else O(n log n).
+  /// O(n) if no place was used twice, otherwise O(n log n).
   @inlinable
   public func elementsByAge() -> [Element] {
     var places: [UInt32] = []
@@ -210,7 +210,7 @@ public struct Slab<Element> {
     return places.map { self[$0] }
   }
 
-  /// Amortised O(1): it looks at all places after half as many removals.
+  /// Amortised O(1): it visits all places after half as many removals.
   @inlinable
   mutating func shrink() {
     removalsToLook = max(Self.retainedPlaces, entries.count / 2)

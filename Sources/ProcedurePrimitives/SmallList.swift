@@ -1,4 +1,4 @@
-/// A list whose first element needs no allocation: for usually none or one.
+/// A list whose first element needs no allocation, for lists that usually have none or one.
 ///
 /// It takes nine bytes if the element is a class.
 public enum SmallList<Element> {
@@ -51,7 +51,7 @@ public enum SmallList<Element> {
     return element
   }
 
-  /// The elements to keep, in their order.
+  /// The elements for which `isKept` returns true, in order.
   @inlinable
   public func keeping(_ isKept: (Element) -> Bool) -> SmallList {
     var kept = SmallList()
@@ -72,7 +72,7 @@ public enum SmallList<Element> {
     }
   }
 
-  /// Changes the array where it is: a second reference to it would make that a copy.
+  /// Changes the array in place: a second reference to it would cause a copy.
   @inlinable @inline(__always)
   mutating func changeMany<Result>(
     _ change: (inout ContiguousArray<Element>) -> Result
@@ -119,7 +119,7 @@ extension SmallList: RandomAccessCollection, MutableCollection {
     set { update(at: index) { $0 = newValue } }
   }
 
-  /// Changes the element at `index` where it is.
+  /// Changes the element at `index` in place.
   @inlinable @inline(__always)
   public mutating func update(at index: Int, _ change: (inout Element) -> Void) {
     guard index == 0, case .one(var element) = self else {

@@ -1,15 +1,16 @@
 internal import Dispatch
 
-/// Threads for work that no thread of Dispatch's pool begins: few, shared by the process, gone when they are idle.
+/// Threads for work that no thread of Dispatch's pool begins. They are few, the process shares them, and they end when
+/// they are idle.
 ///
-/// Each is that of a serial queue, which has one when it needs one, whatever the pool is busy with.
+/// Each is the thread of a serial queue, which gets one when it needs one, even while the pool is busy.
 public final class SpareThreads: Sendable {
   static let shared = SpareThreads()
 
   /// How many may run work at once. More work waits until one is free.
   private static let most = 64
-  /// The limit, with threads that wait for a procedure. Dispatch has 255 threads for serial queues, and
-  /// the user's need some, too.
+  /// The limit including threads that wait for a procedure. Dispatch has 255 threads for serial queues, and the user's
+  /// queues need some.
   private static let mostWithBlocked = 192
 
   private struct Queues: Sendable {
@@ -19,11 +20,11 @@ public final class SpareThreads: Sendable {
     var running = 0
   }
 
-  /// The address of the line that a spare thread serves, while it does. Not by `setSpecific`, which releases each former
-  /// value on a thread of the pool, and so keeps all of them as long as that is blocked.
+  /// The address of the line that a spare thread is serving. `setSpecific` would release each former value on a thread
+  /// of the pool, and so keep them all while the pool is blocked.
   private static let place = ThreadWord()
 
-  /// Nil on other threads.
+  /// The line that the calling spare thread serves; nil on other threads.
   private static var line: WorkLine? {
     guard let address = unsafe UnsafeRawPointer(bitPattern: place.value) else { return nil }
     return unsafe Unmanaged<WorkLine>.fromOpaque(address).takeUnretainedValue()
@@ -31,11 +32,11 @@ public final class SpareThreads: Sendable {
 
   private let queues = Locked(Queues())
 
-  /// Whether the calling thread is one.
+  /// Whether the calling thread is a spare thread.
   public static var isCurrent: Bool { place.value != 0 }
 
-  /// Runs `body`, in which the calling thread is blocked until procedures have finished: these may need a thread, so
-  /// a spare one that waits for them does not count, and another begins the waiting work.
+  /// Runs `body`, which blocks the calling thread until procedures have finished. These may need a thread, so a spare
+  /// thread that waits for them does not count, and another begins the waiting work.
   public static func blocking<Result>(_ body: () -> Result) -> Result {
     guard let line else { return body() }
     shared.queues.withLock { $0.running -= 1 }
@@ -47,7 +48,7 @@ public final class SpareThreads: Sendable {
     return body()
   }
 
-  /// Whether a thread was free, which serves `line`.
+  /// Serves `line` on a spare thread. False if none was free.
   func serve(_ line: WorkLine) -> Bool {
     guard let queue = takeIdle() else { return false }
     queue.submit(quality: line.quality) {

@@ -1,4 +1,4 @@
-/// Receives mistakes that would otherwise be lost, because there is no handler.
+/// The output for mistakes that would be lost because there is no handler.
 package enum StandardError {
   /// Writes a line in one call, so that lines of several threads do not mix.
   package static func write(_ line: String) {
@@ -8,7 +8,7 @@ package enum StandardError {
     }
   }
 
-  /// The C library's: this module imports no more of that than Dispatch does.
+  /// The function of the C library: this module imports only Dispatch.
   @_silgen_name("write")
   private static func writeToDescriptor(
     _ descriptor: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int

@@ -1,22 +1,22 @@
-/// A word that each thread has for itself, zero at first.
+/// A thread-local word, zero at first.
 public struct ThreadWord: Sendable {
-  /// Nil if the process has no more of them. Then the word stays zero.
+  /// Nil if the process has no key left. Then the word stays zero.
   private let key: UInt?
 
-  /// Makes one, which the process keeps.
+  /// Makes a word, which the process never releases.
   public init() {
-    // On Linux a key is half as long. It fills the lower half.
+    // On Linux a key has 32 bits, which fill the lower half.
     var key: UInt = 0
     self.key = unsafe Self.makeKey(&key, 0) == 0 ? key : nil
   }
 
-  /// That of the calling thread.
+  /// The value of the calling thread.
   public var value: UInt {
     get { key.map { Self.get($0) } ?? 0 }
     nonmutating set { if let key { _ = Self.set(key, newValue) } }
   }
 
-  // The C library's: this module imports no more of that than Dispatch does.
+  // Functions of the C library: this module imports only Dispatch.
 
   @_silgen_name("pthread_key_create")
   private static func makeKey(_ key: UnsafeMutablePointer<UInt>, _ destructor: UInt) -> CInt

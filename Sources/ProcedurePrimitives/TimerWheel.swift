@@ -1,9 +1,9 @@
-/// Pending deadlines in a hierarchy of wheels: O(1) to schedule and to cancel, however many there are.
+/// Pending deadlines in a hierarchy of wheels: O(1) to schedule and to cancel.
 ///
-/// A wheel has 64 slots; a slot of level n spans 64ⁿ ticks. A timer lies in the level of the highest
-/// 6-bit digit in which its tick differs from now, so it is moved at most once a level on its way
-/// down. The wheel has no clock, no lock and calls nothing: its owner passes the time in and gets
-/// back the timers that are due.
+/// A wheel has 64 slots; a slot of level n spans 64ⁿ ticks. A timer lies in the level of the
+/// highest 6-bit digit in which its tick differs from now, so it moves at most once per level on
+/// its way down. The wheel has no clock, no lock and calls nothing: its owner passes the time in
+/// and gets back the timers that are due.
 ///
 /// Invariants:
 /// 1. `now` never goes back.
@@ -59,13 +59,15 @@ public struct TimerWheel<Target> {
     return timer.target
   }
 
-  /// Moves an empty wheel's time on, so that the next timer is not placed relative to a distant past.
+  /// Advances the time of an empty wheel, so that the next timer is not placed relative to a
+  /// distant past.
   public mutating func skip(to nanoseconds: UInt64) {
     requireConsistency(timers.count == 0, "Internal inconsistency: skipping over pending timers")
     now = max(now, nanoseconds / nanosecondsPerTick)
   }
 
-  /// When to call `advance(to:)` next, in nanoseconds of the wheel's time; nil if nothing is pending.
+  /// The time of the next `advance(to:)`, in nanoseconds of the wheel's time; nil if nothing is
+  /// pending.
   ///
   /// Never later than the earliest deadline rounded up to a tick. It may be earlier, when timers
   /// only have to move down a level.
@@ -75,7 +77,7 @@ public struct TimerWheel<Target> {
     return overflow ? .max : nanoseconds
   }
 
-  /// Moves time on and returns the targets that have become due, earliest deadline first.
+  /// Advances the time and returns the targets that have become due, earliest deadline first.
   public mutating func advance(to nanoseconds: UInt64) -> [Target] {
     let target = nanoseconds / nanosecondsPerTick
     var due: [(deadline: UInt64, serial: UInt64, target: Target)] = []
@@ -113,8 +115,8 @@ public struct TimerWheel<Target> {
     occupied[slot / Self.slotsPerLevel] &= ~(1 << UInt64(slot % Self.slotsPerLevel))
   }
 
-  /// The next slot that holds timers, and the tick at which it begins. By invariant 2 the lowest
-  /// occupied level comes first.
+  /// The next slot that holds timers, and the tick at which it begins. The lowest occupied level
+  /// comes first, by invariant 2.
   private func nextOccupied() -> (slot: Int, tick: UInt64)? {
     for level in 0..<Self.levels where occupied[level] != 0 {
       let shift = UInt64(level * 6)

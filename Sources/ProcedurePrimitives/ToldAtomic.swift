@@ -1,19 +1,20 @@
-/// A memory order, as the schedule explorer is told of it.
+/// A memory order, as reported to the schedule explorer.
 public enum MemoryOrder: Sendable {
   case relaxed
   case acquiring
   case releasing
   case acquiringAndReleasing
-  /// The explorer takes it for the one before.
+  /// The explorer treats it as `acquiringAndReleasing`.
   case sequentiallyConsistent
 
-  /// Whether the thread then knows what the writer of the value knew.
+  /// Whether the thread then sees everything that the writer of the value saw.
   public var acquires: Bool { self != .relaxed && self != .releasing }
-  /// Whether readers of the value then know what the thread knows.
+  /// Whether readers of the value then see everything that the thread sees.
   public var releases: Bool { self != .relaxed && self != .acquiring }
 }
 
-/// An atomic as the schedule explorer knows it. In ordinary builds it is nothing, and its functions hand the value on.
+/// The schedule explorer's record of an atomic. It is empty in ordinary builds, and its functions return the value
+/// unchanged.
 @usableFromInline
 struct ToldAtomic: Sendable {
   #if MODEL

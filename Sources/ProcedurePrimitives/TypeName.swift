@@ -1,4 +1,5 @@
-/// The name of a type, as `String(describing:)` has it, without the modules.
+/// The name of a type without modules, like `String(describing:)`.
 ///
-/// That looks for a description of the metatype first, and takes some fifty times as long.
+/// `String(describing:)` first looks for a description of the metatype, and takes some fifty times
+/// as long.
 public func typeName(_ type: Any.Type) -> String { _typeName(type, qualified: false) }

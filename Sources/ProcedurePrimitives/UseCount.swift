@@ -1,15 +1,15 @@
-/// Plain data that one thread at a time may use, as the schedule explorer knows it. In ordinary builds it is nothing.
+/// The schedule explorer's record of plain data that may have one user at a time. It is empty in ordinary builds.
 ///
-/// The explorer counts the uses. A thread that uses the data and does not know of the use before, by all that it has read,
-/// is a data race: with this a release or an acquire that is missing shows in every schedule, with no wrong value.
-/// Each lock has one, for what it guards.
+/// The explorer counts the uses. It reports a data race if a thread uses the data without having synchronised with the
+/// previous use. So a missing release or acquire shows in every schedule, even without a wrong value. Each lock has
+/// such a record for the data that it guards.
 public struct UseCount: Sendable {
   #if MODEL
     @usableFromInline let place = ModelPlace()
     @usableFromInline let data: StaticString
   #endif
 
-  /// - Parameter data: what the data is, for the report of a race.
+  /// - Parameter data: names the data in the report of a race.
   @inlinable @inline(__always)
   public init(of data: StaticString) {
     #if MODEL
@@ -17,7 +17,7 @@ public struct UseCount: Sendable {
     #endif
   }
 
-  /// The thread uses the data.
+  /// Records a use of the data by this thread.
   @inlinable @inline(__always)
   public func note() {
     #if MODEL
@@ -25,8 +25,8 @@ public struct UseCount: Sendable {
     #endif
   }
 
-  /// The thread releases the object that has the data, which it can only do after all other uses: the count of
-  /// references orders them, of which the explorer does not know.
+  /// Records that the thread releases the object that owns the data. Reference counting, which the explorer does not
+  /// see, orders that after all other uses.
   @inlinable @inline(__always)
   public func noteLast() {
     #if MODEL

@@ -1,8 +1,8 @@
 /// A reference that does not keep its object alive, for `Sendable` types.
 ///
-/// Not `weak let`, which says the same of a property: the compilers before Swift 6.2.3 refuse it.
+/// Compilers before Swift 6.2.3 refuse `weak let`, which would replace it.
 public struct Weak<Object: AnyObject> {
-  /// The object, or nil once it is released.
+  /// The object, or nil once it is deallocated.
   public private(set) weak var object: Object?
 
   /// Makes a reference to `object`.

@@ -1,11 +1,11 @@
 public import Dispatch
 
-/// Work for threads of Dispatch that begins even while all of those are blocked.
+/// A line of work for Dispatch's threads that begins even while they are all blocked.
 ///
-/// A block on a global queue stands behind all that others have submitted there. If each thread of Dispatch's pool
-/// waits for what that block would do, it never begins. So the work stands in a line here, and a block of Dispatch
-/// begins the first in line. A *look*, once in 20 ms while there is work, sees whether any was begun. If none
-/// was, a *spare* thread begins it, and goes on until one of Dispatch's does again.
+/// A block on a global queue waits behind all earlier blocks there. If all threads of Dispatch's pool wait for the
+/// result of that block, it never begins. So the work waits in a line here, and a Dispatch block begins the first in
+/// line. Every 20 ms while there is work, a *look* checks whether any was begun. If none was, a *spare* thread begins
+/// it, and continues until a thread of Dispatch begins some again.
 ///
 /// While Dispatch begins the work in time, this costs two short critical sections for each submission.
 public final class WorkLine: Sendable {
@@ -14,20 +14,20 @@ public final class WorkLine: Sendable {
 
   /// The threads that usually begin the work.
   private enum Threads {
-    /// Those of a queue: one block for each submission.
+    /// The threads of a queue: one block for each submission.
     case pool(DispatchQueue)
-    /// Those of serial queues that nothing else uses: each has one when it needs one, beside the pool.
+    /// The threads of serial queues that nothing else uses: each gets one when it needs one, beside the pool.
     case own([DispatchQueue])
   }
 
-  /// How often a look is taken.
+  /// The time between two looks.
   private static let period = Duration.milliseconds(20)
 
   private let threads: Threads
   let quality: DispatchQoS.QoSClass
   private let state: Contended<WorkLineState>
 
-  /// The line in front of Dispatch's global queue of that quality: one for the process.
+  /// The process's line in front of Dispatch's global queue of this quality.
   public static func shared(_ quality: DispatchQoS.QoSClass) -> WorkLine {
     switch quality {
     case .userInteractive: userInteractive
@@ -55,7 +55,7 @@ public final class WorkLine: Sendable {
     state = Contended(WorkLineState())
   }
 
-  /// A line for so many threads of its own.
+  /// A line for `count` threads of its own.
   public init(threads count: Int, quality: DispatchQoS.QoSClass) {
     let qos = DispatchQoS(qosClass: quality, relativePriority: 0)
     threads = .own((0..<count).map { DispatchQueue(label: "procedures.blocking.\($0)", qos: qos) })
@@ -63,12 +63,12 @@ public final class WorkLine: Sendable {
     state = Contended(WorkLineState(idleThreads: count))
   }
 
-  /// Whether none of the usual threads began what waited, and none has since.
+  /// Whether waiting work was not begun in time, and no usual thread has come since.
   public var isStalled: Bool { state.withLock { $0.isStalled } }
 
   /// Runs `work` soon, once, on a thread of Dispatch; never on the caller's stack.
   ///
-  /// - Parameter quality: nil for that of the line.
+  /// - Parameter quality: nil for the line's own.
   public func submit(quality: DispatchQoS.QoSClass? = nil, _ work: @escaping Work) {
     if let quality, quality != self.quality, case .pool = threads {
       return WorkLine.shared(quality).submit(work)
@@ -84,7 +84,7 @@ public final class WorkLine: Sendable {
     if !needs.isEmpty { meet(needs) }
   }
 
-  /// One block of the pool.
+  /// Runs in one block of the pool.
   private func beginNext() {
     state.withLock { $0.begin() }?()
   }
@@ -93,15 +93,15 @@ public final class WorkLine: Sendable {
     while let work = state.withLock({ $0.begin(onThread: index) }) { work() }
   }
 
-  /// On a spare thread, until the line needs none.
+  /// Runs on a spare thread, until the line needs none.
   func serveOnSpareThread() {
     while let work = state.withLock({ $0.beginOnSpareThread() }) { work() }
   }
 
-  /// The job of a spare thread of this line is about to wait for procedures.
+  /// Called when the job of a spare thread of this line is about to wait for procedures.
   func spareThreadBlocks() { meet(state.withLock { $0.spareThreadBlocks() }) }
 
-  /// And no longer waits.
+  /// Called when that job no longer waits.
   func spareThreadGoesOn() { state.withLock { $0.spareThreadGoesOn() } }
 
   @inline(never)
@@ -115,7 +115,7 @@ public final class WorkLine: Sendable {
     }
   }
 
-  /// On the timers' thread, which needs none of the pool's.
+  /// The look runs on the timers' thread, which does not need the pool.
   private final class Look: TimerTarget {
     private let line: WorkLine
     private let timeBefore = processorTime()
@@ -125,7 +125,7 @@ public final class WorkLine: Sendable {
     }
 
     func timerFired() {
-      // Nine tenths of the time since: others than the threads that are waited for keep a processor busy.
+      // Nine tenths of the time since the last look: other threads than the blocked ones keep a processor busy.
       let isComputing = processorTime() - timeBefore > 18_000
       line.meet(line.state.withLock { $0.look(isComputing: isComputing) })
     }
@@ -141,6 +141,6 @@ extension DispatchQueue {
   }
 }
 
-/// The C library's: the microseconds that the process has spent on all processors.
+/// The C library's `clock`: the microseconds that the process has spent on all processors.
 @_silgen_name("clock")
 private func processorTime() -> Int

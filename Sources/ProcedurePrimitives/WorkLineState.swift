@@ -6,12 +6,12 @@
 /// |             | stalled, a surplus block becomes its own                                          |
 /// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
 /// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
-/// | block (spare) | does not count: the next submission, or what waits, gets another at once        |
+/// | block (spare) | does not count: waiting work, or the next submission, gets another at once        |
 /// | look        | work waited at the look before, and none was begun since: stalled, and one spare thread more |
 /// | look        | none waits, and none was begun since: the looks end                              |
 ///
-/// Invariants: while work waits, a look is due. The blocks of a pool that are still to come are as many as wait and
-/// are surplus.
+/// Invariants: while work waits, a look is due. The pool's outstanding blocks are as many as the waiting jobs and the
+/// surplus blocks.
 struct WorkLineState: Sendable {
   /// The steps that the caller of an event must take.
   struct Needs: OptionSet, Sendable {
@@ -20,23 +20,24 @@ struct WorkLineState: Sendable {
     static let spareThread = Needs(rawValue: 2)
   }
 
-  /// The number of looks in vain before another spare thread while the process computes: a second. Then the
-  /// awaited threads may be at work, and another thread would only take their time.
+  /// The number of futile looks, one second, before another spare thread while the process computes: the awaited
+  /// threads may be at work, and another thread would only take their time.
   private static let patience = 50
-  /// How often that doubles: up to eight seconds.
+  /// How many times `patience` doubles: up to eight seconds.
   private static let doublings = 3
 
   private var waiting = Fifo<WorkLine.Work>()
-  /// Threads of its own that have nothing to do.
+  /// The line's own threads that are idle.
   private var idleThreads: [Int]
   private let hasOwnThreads: Bool
-  /// Those that serve it, but for what waits for procedures meanwhile.
+  /// The spare threads that serve the line, without those whose job waits for procedures.
   private var spareThreads = 0
-  /// How many blocks of the pool come for work that a spare thread has begun. Each does nothing: if it began what came
-  /// after the pool goes on again, work that submits itself again would run once for each of them before other blocks of
-  /// the pool. As long as the pool is blocked, later work takes them over: otherwise each submission would leave one.
+  /// How many outstanding blocks of the pool belong to work that a spare thread has begun. Each does nothing: if it
+  /// began later work once the pool goes on, work that resubmits itself would run once for each of them before other
+  /// blocks of the pool. While the pool is blocked, later work takes them over: otherwise each submission would leave
+  /// one.
   private var surplusBlocks = 0
-  /// Rises with each that is begun, anywhere.
+  /// Counts the jobs begun, on any thread.
   private var begun: UInt = 0
   private(set) var isStalled = false
 
@@ -45,14 +46,14 @@ struct WorkLineState: Sendable {
   private var waitedAtLook = false
   private var looksInVain = 0
 
-  /// - Parameter idleThreads: how many threads it has of its own.
+  /// - Parameter idleThreads: how many threads the line has of its own.
   init(idleThreads: Int = 0) {
     self.idleThreads = (0..<idleThreads).reversed()
     hasOwnThreads = idleThreads > 0
   }
 
-  /// - Returns: the thread of its own that must serve the line now, if one is idle; and whether a pool must be given a
-  ///   block for it.
+  /// - Returns: the own thread that must serve the line now, if one is idle; and whether a pool must get a block for
+  ///   the work.
   mutating func submit(
     _ work: @escaping WorkLine.Work
   ) -> (idleThread: Int?, needsBlock: Bool, needs: Needs) {
@@ -74,7 +75,7 @@ struct WorkLineState: Sendable {
     return .spareThread
   }
 
-  /// A usual thread has come. A spare one may have begun its work.
+  /// Called on a usual thread. A spare thread may have begun its work before.
   mutating func begin() -> WorkLine.Work? {
     isStalled = false
     guard surplusBlocks == 0 else {
@@ -102,7 +103,7 @@ struct WorkLineState: Sendable {
     return work
   }
 
-  /// The job of a spare thread waits for procedures from here on.
+  /// The job of a spare thread waits for procedures from now on.
   mutating func spareThreadBlocks() -> Needs {
     spareThreads -= 1
     return needsFirstSpareThread()
@@ -110,10 +111,10 @@ struct WorkLineState: Sendable {
 
   mutating func spareThreadGoesOn() { spareThreads += 1 }
 
-  /// The spare thread that was needed could not be had. A later look needs it again.
+  /// No spare thread was free. A later look asks for one again.
   mutating func lacksSpareThread() { spareThreads -= 1 }
 
-  /// - Parameter isComputing: whether the process has used a processor since the look before.
+  /// - Parameter isComputing: whether the process has kept a processor busy since the last look.
   mutating func look(isComputing: Bool) -> Needs {
     let isMoving = begun != begunAtLook
     let isStuck = waitedAtLook && !isMoving
@@ -129,7 +130,7 @@ struct WorkLineState: Sendable {
     }
     isStalled = true
     looksInVain += 1
-    // Each further one waits twice as long.
+    // Each further spare thread waits twice as long.
     let patience =
       spareThreads > 0 && isComputing
       ? Self.patience << min(spareThreads - 1, Self.doublings) : 1

@@ -4,7 +4,7 @@ public import Foundation
 #endif
 internal import ProcedurePrimitives
 
-/// What a `FakeServer` answers to one request: a response, when it comes, and how it breaks off.
+/// The answer of a `FakeServer` to one request: a response, its delay, and its end.
 ///
 /// ```swift
 /// let busy = FakeAnswer.status(429, header: ["Retry-After": "30"])
@@ -12,10 +12,9 @@ internal import ProcedurePrimitives
 /// let broken = FakeAnswer.data(archive).inPieces(of: 1_000, every: .seconds(1)).failing(afterBytes: 5_000)
 /// ```
 ///
-/// All times are of the clock of the queue, so they pass by themselves in a `ProcedureSimulation`, and when you say so
-/// with a `TestClock`.
+/// All times are by the queue's clock, so they pass automatically in a `ProcedureSimulation`, and when you advance a
+/// `TestClock`.
 public struct FakeAnswer: Sendable {
-  /// How it ends.
   enum End: Sendable {
     case complete
     case failure(URLError.Code)
@@ -29,15 +28,15 @@ public struct FakeAnswer: Sendable {
   var delay = Duration.zero
   var pieceLength = Int.max
   var pieceInterval = Duration.zero
-  /// How many bytes come before the end.
+  /// The number of body bytes before the end.
   var sentLength = Int.max
   var end = End.complete
 
-  /// A response with a status, at once unless you say `after`.
+  /// A response with a status, at once unless you call `after`.
   ///
   /// - Parameters:
   ///   - status: for example 503, or 307 with a `Location`, which is followed.
-  ///   - header: its header, by names. `Content-Length` is that of `body` unless it is in here.
+  ///   - header: the header fields by name. `Content-Length` is the length of `body` unless you set it here.
   ///   - body: its body.
   public static func status(
     _ status: Int, header: [String: String] = [:], body: Data = Data()
@@ -67,36 +66,36 @@ public struct FakeAnswer: Sendable {
   /// The server resets the connection instead of a response: `URLError.Code.networkConnectionLost`.
   public static var reset: FakeAnswer { failure(.networkConnectionLost) }
 
-  /// The server closes the connection instead of a response, perhaps after it has done what was asked:
-  /// `URLError.Code.badServerResponse`, as a session on Linux says then.
+  /// The server closes the connection instead of a response, perhaps after acting on the request:
+  /// `URLError.Code.badServerResponse`, as a session on Linux reports it.
   public static var closed: FakeAnswer { failure(.badServerResponse) }
 
-  /// A response whose head cannot be read: `URLError.Code.cannotParseResponse`.
+  /// A response whose head cannot be parsed: `URLError.Code.cannotParseResponse`.
   public static var unreadable: FakeAnswer { failure(.cannotParseResponse) }
 
-  /// Nothing comes: the transfer ends when it is cancelled, or when the request's `timeoutInterval`, 60 seconds unless
-  /// you set it, is over.
+  /// No response arrives: the transfer ends when it is cancelled, or when the request's `timeoutInterval`, 60 seconds
+  /// unless you set it, has passed.
   public static var never: FakeAnswer { FakeAnswer(end: .stall) }
 
-  /// The same, so much later.
+  /// This answer, later by `delay`.
   public func after(_ delay: Duration) -> FakeAnswer {
     var answer = self
     answer.delay = answer.delay.saturatingAdding(delay)
     return answer
   }
 
-  /// The same, with a body that comes in pieces: the first with the response, and one more each `interval`.
+  /// This answer, with a body in pieces: the first comes with the response, and one more after each `interval`.
   ///
   /// - Parameters:
-  ///   - length: of each piece, in bytes; the last may be shorter.
-  ///   - interval: from one piece to the next; zero or less has all come at once.
+  ///   - length: the length of each piece, in bytes; the last may be shorter.
+  ///   - interval: the time from one piece to the next; with zero or less all come at once.
   public func inPieces(of length: Int, every interval: Duration) -> FakeAnswer {
     var answer = self
     (answer.pieceLength, answer.pieceInterval) = (max(length, 1), interval)
     return answer
   }
 
-  /// The same, until so many bytes of the body have come: then it fails, as if the connection was lost.
+  /// This answer until `count` bytes of the body have arrived: then it fails, by default as if the connection was lost.
   public func failing(
     _ code: URLError.Code = .networkConnectionLost, afterBytes count: Int
   ) -> FakeAnswer {
@@ -105,7 +104,7 @@ public struct FakeAnswer: Sendable {
     return answer
   }
 
-  /// The same, until so many bytes of the body have come: then nothing more comes, as after `never`.
+  /// This answer until `count` bytes of the body have arrived: then nothing more arrives, as with `never`.
   public func stalling(afterBytes count: Int) -> FakeAnswer {
     var answer = self
     (answer.sentLength, answer.end) = (max(count, 0), .stall)
@@ -114,20 +113,20 @@ public struct FakeAnswer: Sendable {
 }
 
 extension FakeAnswer {
-  /// What a transfer meets.
+  /// An event of a transfer.
   enum Event: Sendable {
-    /// The body of the request.
+    /// The body of the request was sent.
     case sent(Int)
     case response(HTTPURLResponse)
     case piece(Data)
     case end((any Error)?)
   }
 
-  /// The steps to its end, which is the last of them, unless it never comes.
+  /// The steps of the answer. The last is its end, unless it never ends.
   ///
   /// - Parameters:
-  ///   - patience: a session gives up when it has met nothing for so long, or when all of it takes so long.
-  ///   - elapsed: since the beginning of all of it.
+  ///   - patience: the time-outs after which a session gives up.
+  ///   - elapsed: the time since the beginning of the whole transfer.
   func steps(
     to request: FakeServer.Request, patience: Patience, elapsed: Duration
   ) -> [Playback<Event>.Step] {

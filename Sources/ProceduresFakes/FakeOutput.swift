@@ -3,17 +3,17 @@
   internal import ProcedurePrimitives
   internal import ProceduresProcess
 
-  /// The destination of a stream of a `FakeProgram`.
+  /// The destination of an output stream of a `FakeProgram`.
   struct FakeOutput {
     private let configuration: ProcessConfiguration
     private let destination: ProcessOutput
-    /// Its closure, if that gets it. May be used from any thread.
+    /// The user's closure, if that receives the output. May be used from any thread.
     let handler: OutputHandler?
     private var captured: CapturedOutput
     private var isCaptured = false
     private var handedOver = Data()
     private var file: FileHandle?
-    /// The last of it, once it has ended.
+    /// The end of the output, once it has ended.
     private(set) var outputEnd = OutputEnd()
 
     init(_ destination: ProcessOutput, _ configuration: ProcessConfiguration) {
@@ -46,7 +46,7 @@
       if let file, (try? file.seekToEnd()) != nil { try? file.write(contentsOf: data) }
     }
 
-    /// After the last piece.
+    /// Called after the last piece.
     mutating func end() -> (bytes: Data, dropped: Int) {
       handler?.end()
       try? file.take()?.close()
@@ -57,7 +57,7 @@
 
   /// Files of standard streams.
   extension ProcessConfiguration {
-    /// Relative to the program's directory.
+    /// The URL of a path, relative to the program's directory.
     func place(ofFile path: String) -> URL {
       URL(
         filePath: path,

@@ -10,14 +10,14 @@
     internal import Musl
   #endif
 
-  /// What a program of `FakePrograms` does: writes, waits, and ends, step by step.
+  /// The behaviour of a program of `FakePrograms`: it writes, waits, and ends, step by step.
   ///
   /// ```swift
   /// let check = FakeProgram().output("reading\n").wait(.seconds(5)).errorOutput("no such key\n").exit(3)
   /// let stubborn = FakeProgram.hanging.ignoringTermination()
   /// ```
   ///
-  /// Without another end it exits with status 0 after its last step. All times are of the clock of the queue.
+  /// Without another end it exits with status 0 after its last step. All times are by the queue's clock.
   public struct FakeProgram: Sendable {
     enum Event: Sendable {
       case output(Data)
@@ -25,7 +25,6 @@
       case end(ProcessExit)
     }
 
-    /// What SIGTERM does to it.
     enum Reaction: Sendable {
       case ends
       case goesOn
@@ -49,58 +48,57 @@
       return program
     }
 
-    /// There is no such program: the procedure fails with `ProcessError.Code.programNotFound`.
+    /// A program that does not exist: the procedure fails with `ProcessError.Code.programNotFound`.
     public static var missing: FakeProgram {
       var program = FakeProgram()
       program.isMissing = true
       return program
     }
 
-    /// Then it writes to its standard output; say `\n` where a line ends.
+    /// Adds a step: it writes to its standard output. End lines with `\n`.
     public func output(_ text: String) -> FakeProgram { adding(.output(Data(text.utf8))) }
 
-    /// Then it writes these bytes to its standard output.
+    /// Adds a step: it writes these bytes to its standard output.
     public func output(_ data: Data) -> FakeProgram { adding(.output(data)) }
 
-    /// Then it writes to its standard error.
+    /// Adds a step: it writes to its standard error.
     public func errorOutput(_ text: String) -> FakeProgram { adding(.errorOutput(Data(text.utf8))) }
 
-    /// Then it does nothing for so long.
+    /// Adds a step: it waits for `duration`.
     public func wait(_ duration: Duration) -> FakeProgram {
       var program = self
       program.wait = wait.saturatingAdding(duration)
       return program
     }
 
-    /// Then it ends with this status. What you add after that never comes.
+    /// Adds a step: it exits with this status. Later steps are ignored.
     public func exit(_ status: Int32) -> FakeProgram {
       var program = adding(.end(.status(status)))
       program.hasEnd = true
       return program
     }
 
-    /// Then it is ended by a signal of its own doing, as a program that crashes: 11 for SIGSEGV.
+    /// Adds a step: a signal ends it, as in a crash: 11 for SIGSEGV.
     public func crash(signal: Int32) -> FakeProgram {
       var program = adding(.end(.signal(signal)))
       program.hasEnd = true
       return program
     }
 
-    /// The same, but SIGTERM makes no difference to it: a cancel has to wait for the SIGKILL that follows
-    /// `terminationGracePeriod`.
+    /// This program, but it ignores SIGTERM: a cancel must wait for the SIGKILL after `terminationGracePeriod`.
     public func ignoringTermination() -> FakeProgram {
       var program = self
       program.reaction = .goesOn
       return program
     }
 
-    /// The same, but at SIGTERM it drops the rest of its steps, and does what `program` does, to its end.
+    /// This program, but at SIGTERM it drops the rest of its steps, and runs the steps of `program` to their end.
     ///
     /// ```swift
     /// let tidy = FakeProgram.hanging.onTermination(FakeProgram().wait(.seconds(1)).exit(1))
     /// ```
     ///
-    /// A second SIGTERM makes no difference to it.
+    /// It ignores a second SIGTERM.
     public func onTermination(_ program: FakeProgram) -> FakeProgram {
       var result = self
       result.reaction = .changes(to: program)

@@ -3,7 +3,7 @@
   internal import ProcedurePrimitives
   public import ProceduresProcess
 
-  /// Runs what process procedures ask for in a test, without processes, in the time of their queue.
+  /// Runs the programs of process procedures in a test, without processes, in the time of their queue.
   ///
   /// ```swift
   /// let programs = FakePrograms(["gzip": FakeProgram.hanging.ignoringTermination()])
@@ -17,38 +17,37 @@
   /// print(programs.signals.map(\.number))  // [15, 9]
   /// ```
   ///
-  /// Code under test needs no parameter for it: give it a queue that has the programs.
+  /// Code under test needs no parameter for it: give it a queue with these programs.
   ///
-  /// ## What is as with a process
+  /// ## Like a process
   /// Exits, errors, `result`, captured, streamed and merged output, files of standard streams, grace periods, and
-  /// cancels. `terminationGracePeriod` is of the queue's clock here, so virtual in a test.
+  /// cancels. `terminationGracePeriod` is by the queue's clock here, so virtual in a test.
   ///
-  /// ## What is not
-  /// A program gets all of its input before it begins: in a pipeline it begins when the one before it has finished,
-  /// with a `ProcessInputStream` when that has ended.
-  /// `.inherited` output is thrown away, `.inherited` input is empty. There is nothing but the program in its group:
-  /// SIGTERM, SIGINT, SIGHUP and SIGQUIT end it, or have it do what it does on SIGTERM; SIGKILL ends it; other signals
-  /// are noted. The identifier of its process is one that no process has. Handlers of output are called where its
-  /// steps come.
+  /// ## Unlike a process
+  /// A program gets all of its input before it begins: in a pipeline it begins when the previous one has finished, with
+  /// a `ProcessInputStream` when that has ended. `.inherited` output is discarded, `.inherited` input is empty. The
+  /// program is alone in its group: SIGTERM, SIGINT, SIGHUP and SIGQUIT end it, or start its reaction to SIGTERM;
+  /// SIGKILL ends it; other signals are only recorded. No process has its process identifier. Handlers of output are
+  /// called on the thread of its steps.
   ///
   /// ## Threads
-  /// Steps come where the queue's procedures run, or its clock's timers: in a simulation on its thread, with a
-  /// `TestClock` inside `advance(by:)` if they had to wait. One of these may serve many queues.
+  /// Steps run on threads of the queue or of its clock's timers: in a simulation on its thread, with a `TestClock`
+  /// inside `advance(by:)` if they had to wait. One instance may serve many queues.
   public final class FakePrograms: Sendable {
     /// A program that was started.
     public struct Run: Sendable {
-      /// The program and all that was asked for it.
+      /// The program and its settings.
       public let configuration: ProcessConfiguration
       /// Its standard input, to the end.
       public let input: Data
-      /// Which run of a program of that name it is: 1 for the first.
+      /// The number of the run of a program of that name: 1 for the first.
       public let number: Int
       /// When it began, by the clock of the queue.
       public let instant: ContinuousClock.Instant
 
-      /// The text as it was given.
+      /// The program, as it was given.
       public var program: String { configuration.program }
-      /// Without the program's name.
+      /// The arguments, without the program's name.
       public var arguments: [String] { configuration.arguments }
       /// The input as text.
       public var inputText: String { String(decoding: input, as: UTF8.self) }
@@ -74,7 +73,7 @@
     private let program: @Sendable (Run) -> FakeProgram
     private let state = Locked(State())
 
-    /// Has each program do what `program` returns.
+    /// Makes programs that behave as `program` returns.
     ///
     /// ```swift
     /// let programs = FakePrograms { run in
@@ -86,17 +85,17 @@
     /// }
     /// ```
     ///
-    /// - Parameter program: called once for each program, when it begins; several at once if queues run at once.
+    /// - Parameter program: called once for each program, when it begins, perhaps on several threads at once.
     public init(_ program: @escaping @Sendable (Run) -> FakeProgram) {
       self.program = program
     }
 
-    /// Has programs of these names do so; no other program is found.
+    /// Makes programs of these names. No other program is found.
     public convenience init(_ programs: [String: FakeProgram]) {
       self.init { run in programs[run.program] ?? .missing }
     }
 
-    /// The programs that were asked for, in the order in which they began, also those that are missing.
+    /// The requested programs, including missing ones, in the order in which they began.
     ///
     /// May be read from any thread.
     public var runs: [Run] { state.withLock { $0.runs } }
@@ -120,7 +119,7 @@
 
     func note(_ signal: Signal) { state.withLock { $0.signals.append(signal) } }
 
-    /// That of no process: systems give them from below, and not so high.
+    /// An identifier that no process has: systems count from below, and not so high.
     func makeIdentifier() -> Int32 {
       state.withLock { state in
         state.lastIdentifier -= 1
@@ -141,10 +140,9 @@
 
   /// Programs of a test instead of processes.
   extension ProcedureQueue {
-    /// Has programs of a test run instead of those that process procedures of this queue, and of groups on it, ask for
-    /// from now on.
+    /// Replaces the programs of process procedures of this queue, and of groups on it, from now on.
     ///
-    /// They replace those before. The queue keeps them.
+    /// They also replace earlier `FakePrograms`. The queue keeps them.
     public func replacePrograms(with programs: FakePrograms) { use(programs) }
   }
 #endif

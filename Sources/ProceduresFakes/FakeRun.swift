@@ -11,13 +11,13 @@
     internal import Musl
   #endif
 
-  /// One run of a `FakeProgram`. Its steps come one at a time; a signal replaces those that are left.
+  /// One run of a `FakeProgram`. Its steps run one at a time; a signal replaces the remaining ones.
   final class FakeRun: RunningProgram, @unchecked Sendable {
     private struct State: Sendable {
       /// Nil until it has begun.
       var program: FakeProgram?
       var begin: ContinuousClock.Instant
-      /// The end of a stream.
+      /// The bytes from a stream.
       var input = Data()
       var isTerminating = false
       var isKilled = false
@@ -32,7 +32,7 @@
     private let playback: Playback<FakeProgram.Event>
     private let handlers: [OutputHandler]
     private let state: Locked<State>
-    // Of the steps, which come one at a time.
+    // Used only by the steps, which do not overlap.
     @safe @exclusivity(unchecked) private var output: FakeOutput
     @safe @exclusivity(unchecked) private var errorOutput: FakeOutput
     @safe @exclusivity(unchecked) private var failure: ProcessError?
@@ -70,7 +70,7 @@
       collect(stream)
     }
 
-    /// Takes what is written, as it is written, until the end.
+    /// Takes bytes as they are written, until the end of the input.
     private func collect(_ stream: ProcessInputStream) {
       while true {
         switch stream.next(orWake: { self.collect(stream) }) {
@@ -171,7 +171,7 @@
       let steps: [Playback<FakeProgram.Event>.Step]? = state.withLock { state in
         guard !state.isOver, !state.isKilled else { return nil }
         let now = playback.clock.now
-        // One that has not begun is only not begun.
+        // A program that has not begun gets no signal.
         if state.program != nil {
           programs.note(.init(program: configuration.program, number: signal, instant: now))
         }

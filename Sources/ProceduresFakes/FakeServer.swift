@@ -17,33 +17,33 @@ public import ProceduresNetwork
 /// print(server.requests[1].instant - server.requests[0].instant)  // 30.0 seconds
 /// ```
 ///
-/// Code under test needs no parameter for it: give it a queue that has the server, as you give it one that has a
-/// `TestClock` or is of a `ProcedureSimulation`.
+/// Code under test needs no parameter for it: give it a queue with the server, as you give it a queue with a
+/// `TestClock` or of a `ProcedureSimulation`.
 ///
-/// ## What is as with a session
-/// Statuses, errors, progress, sinks, files, and cancels: the procedures are the same, and only what a session would
-/// say comes from here. Redirects are followed by the same rules, and their requests come here, too. A transfer that
-/// meets nothing for the request's `timeoutInterval` (that of the session's configuration if it is 60 seconds, as by
-/// default) fails with `URLError.Code.timedOut`, and so does one that takes longer than the configuration's
-/// `timeoutIntervalForResource`. The header of the session's configuration is part of the requests.
+/// ## Like a session
+/// Statuses, errors, progress, sinks, files, and cancels: the procedures are the same, and only the session's events
+/// come from here. Redirects follow the same rules, and their requests come here, too. A transfer without an event for
+/// the request's `timeoutInterval` (or the configuration's, if that is 60 seconds, the default) fails with
+/// `URLError.Code.timedOut`, and so does a transfer that takes longer than the configuration's
+/// `timeoutIntervalForResource`. Requests include the header of the session's configuration.
 ///
-/// ## What is not
-/// The session's delegate is not asked, neither for redirects nor for credentials, and there are neither cookies nor
-/// caches. `URLSession.data(from:cancellationToken:)` has no queue, and goes to the network.
+/// ## Unlike a session
+/// The session's delegate is called neither for redirects nor for credentials, and there are neither cookies nor
+/// caches. `URLSession.data(from:cancellationToken:)` has no queue, and uses the network.
 ///
 /// ## Threads
-/// Answers are made, and events come, where the queue's procedures run or its clock's timers: in a simulation on its
-/// thread, with a `TestClock` inside `advance(by:)` if they had to wait. One server may have many queues.
+/// Answers are made, and events come, on threads of the queue or of its clock's timers: in a simulation on its thread,
+/// with a `TestClock` inside `advance(by:)` if they had to wait. One server may serve many queues.
 public final class FakeServer: Sendable {
-  /// A request that has come.
+  /// A request that has arrived.
   public struct Request: Sendable {
     /// The request, with the header of its session.
     public let request: URLRequest
-    /// The body of an upload, also from a file, or that of the request, also from a stream.
+    /// The body of the upload or of the request, read from its file or stream if necessary.
     public let body: Data
-    /// Which one it is of those with its method and its URL: 1 for the first.
+    /// The number of the request among requests with its method and URL: 1 for the first.
     public let number: Int
-    /// When it came, by the clock of the queue.
+    /// The time of its arrival, by the queue's clock.
     public let instant: ContinuousClock.Instant
 
     /// The path of its URL, for example `/releases`.
@@ -61,7 +61,7 @@ public final class FakeServer: Sendable {
   private let answer: @Sendable (Request) -> FakeAnswer
   private let state = Locked(State())
 
-  /// Makes a server that answers each request with what `answer` returns.
+  /// Makes a server that answers each request by calling `answer`.
   ///
   /// ```swift
   /// let server = FakeServer { request in
@@ -74,7 +74,7 @@ public final class FakeServer: Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter answer: called once for each request, when it comes; several at once if queues run at once.
+  /// - Parameter answer: called once for each request, when it arrives, perhaps on several threads at once.
   public init(_ answer: @escaping @Sendable (Request) -> FakeAnswer) {
     self.answer = answer
   }
@@ -92,15 +92,15 @@ public final class FakeServer: Sendable {
     }
   }
 
-  /// The requests that have come, in this order.
+  /// The requests, in the order of their arrival.
   ///
-  /// May be read from any thread. One that is cancelled before it was sent is not among them.
+  /// May be read from any thread. A request that was cancelled before it was sent is not among them.
   public var requests: [Request] { state.withLock { $0.requests } }
 
-  /// How many of them have not ended: no complete answer, no failure, no cancel yet.
+  /// The number of requests without a complete answer, a failure or a cancel yet.
   public var openCount: Int { state.withLock { $0.openCount } }
 
-  /// A request has come.
+  /// Records a request, and makes its answer.
   func note(
     _ request: URLRequest, _ body: Data, at instant: ContinuousClock.Instant
   ) -> (Request, FakeAnswer) {
@@ -116,7 +116,6 @@ public final class FakeServer: Sendable {
     return (noted, answer(noted))
   }
 
-  /// A request that has come has ended.
   func noteEnd() { state.withLock { $0.openCount -= 1 } }
 }
 
@@ -131,8 +130,8 @@ extension FakeServer: NetworkStandIn {
 
 /// A server of a test instead of the network.
 extension ProcedureQueue {
-  /// Has a server of a test answer the network procedures of this queue, and of groups on it, that execute from now on.
+  /// Makes `server` answer the network procedures of this queue, and of groups on it, that execute from now on.
   ///
-  /// It replaces the one before. The queue keeps it.
+  /// It replaces an earlier server. The queue keeps it.
   public func replaceNetwork(with server: FakeServer) { use(server) }
 }

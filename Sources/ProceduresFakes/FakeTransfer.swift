@@ -5,17 +5,17 @@ internal import ProceduresNetwork
   internal import FoundationNetworking
 #endif
 
-/// One transfer of a `FakeServer`, with all that its redirects lead to.
+/// One transfer of a `FakeServer`, including its redirects.
 ///
-/// A cancel replaces what is left of the answer by `URLError.Code.cancelled`, which is what a session says then.
+/// A cancel replaces the rest of the answer by `URLError.Code.cancelled`, like that of a session.
 ///
-/// 1. `Redirect` decides about redirects, as for a session. A response that is one waits, with its body, for its end.
+/// 1. `Redirect` decides about redirects, as for a session. A redirect response and its body are not reported.
 final class FakeTransfer: CarriedTransfer {
   private struct State: @unchecked Sendable {
-    /// The next one, without the header of the session.
+    /// The next request, without the header of the session.
     var request: URLRequest
     var body: UploadBody?
-    /// When the first one arrived.
+    /// The arrival of the first request.
     var start: ContinuousClock.Instant?
     /// Whether the server has a request that has not ended.
     var isOpen = false
@@ -46,7 +46,7 @@ final class FakeTransfer: CarriedTransfer {
 
   func cancel() { playback.replace(with: [.init(wait: .zero, event: .end(URLError(.cancelled)))]) }
 
-  /// Events come where the sink is called: there is no other place to wait.
+  /// Does nothing: events come on the thread that calls the sink, so that blocks them itself.
   func hold() {}
   func release() {}
 
@@ -118,7 +118,7 @@ extension UploadBody {
 }
 
 extension URLRequest {
-  /// As a session does: its own fields go first.
+  /// Adds fields of a session's header; the request's own fields take precedence.
   fileprivate func adding(_ header: [AnyHashable: Any]) -> URLRequest {
     var request = self
     for (name, value) in header {
@@ -130,7 +130,7 @@ extension URLRequest {
     return request
   }
 
-  /// A stream is read to its end, and cannot be sent again.
+  /// Reads the body. A stream is read to its end, and cannot be sent again.
   fileprivate func readBody() throws -> Data {
     guard let stream = httpBodyStream else { return httpBody ?? Data() }
     stream.open()

@@ -5,24 +5,25 @@ internal import Procedures
 /// Plays the steps of a fake in the time of a queue: each event when its time has come, one at a time.
 ///
 /// ```
-/// running ⇄ waiting        (running: one thread, or one job, has it)
+/// running ⇄ waiting        (running: one thread, or one job, owns it)
 /// ```
 ///
-/// 1. Events are played while it is running. Who takes it out of `waiting` goes on with it.
-/// 2. A replacement that meets it waiting takes it; one that meets it running is found before the next event.
-/// 3. Each wait counts from when the one before was to end, not from when a thread came to look: on a test clock that
-///    is moved by an hour, all events of that hour come at their times.
-/// 4. Events run where the queue's procedures run if nothing had to be waited for; else where its clock delivers.
+/// 1. Events are played while it is running, by the thread that took it out of `waiting`.
+/// 2. A replacement that finds it waiting runs it; otherwise the running thread finds the replacement before the next
+///    event.
+/// 3. Each wait counts from the due time of the previous event, not from when a thread ran it: if a test clock advances
+///    by an hour, all events of that hour get their own times.
+/// 4. Events run on threads of the queue if there was nothing to wait for, otherwise where its clock delivers.
 final class Playback<Event: Sendable>: TimerTarget {
   struct Step: Sendable {
-    /// Counted from the step before.
+    /// The time since the previous step.
     let wait: Duration
     let event: Event
   }
 
   private enum Phase: Sendable {
     case running
-    /// Uses a timer, unless nothing is left to be played.
+    /// Waiting for a timer, unless no step is left.
     case waiting(SlabKey?)
   }
 
@@ -32,7 +33,7 @@ final class Playback<Event: Sendable>: TimerTarget {
     var steps: [Step] = []
     var place = 0
     var due: ContinuousClock.Instant
-    /// Until it is stopped.
+    /// Nil before `prepare` and after `stop()`.
     var play: (@Sendable (Event) -> Void)?
   }
 
@@ -46,12 +47,12 @@ final class Playback<Event: Sendable>: TimerTarget {
     state = Locked(State(due: clock.now))
   }
 
-  /// Called first: `play` is kept until `stop()`.
+  /// Sets `play`, which is kept until `stop()`. Called first.
   func prepare(_ play: @escaping @Sendable (Event) -> Void) {
     state.withLock { $0.play = play }
   }
 
-  /// Plays what `makeSteps` returns, unless it was replaced before. Called once; returns at once.
+  /// Plays the steps that `makeSteps` returns, unless they were replaced before. Called once; returns at once.
   func start(_ makeSteps: @escaping @Sendable () -> [Step]) {
     let isTaken = state.withLock { state in
       guard state.play != nil, case .waiting = state.phase else { return false }
@@ -71,13 +72,13 @@ final class Playback<Event: Sendable>: TimerTarget {
     }
   }
 
-  /// Drops what is left, and plays these steps, from now on. May be called from any thread, and from an event; returns
-  /// at once.
+  /// Replaces the remaining steps by `steps`, from now on. May be called from any thread, and from an event; returns at
+  /// once.
   func replace(with steps: [Step]) {
     let isTaken = state.withLock { state in
       (state.isReplaced, state.steps, state.place, state.due) = (true, steps, 0, clock.now)
       guard state.play != nil, case .waiting(let key) = state.phase else { return false }
-      // A timer that has fired comes, and finds them.
+      // A timer that has fired will find the new steps.
       if let key, !clock.service.cancel(key) { return false }
       state.phase = .running
       return true
@@ -85,8 +86,8 @@ final class Playback<Event: Sendable>: TimerTarget {
     if isTaken { submit { self.goOn() } }
   }
 
-  /// Plays what `makeSteps` returns, from the time of the event on in which this is called, instead of what is left.
-  /// Does nothing after a `replace`.
+  /// Replaces the remaining steps by those of `makeSteps`, from the due time of the event that calls this. Has no
+  /// effect after a `replace`.
   func follow(with makeSteps: (ContinuousClock.Instant) -> [Step]) {
     let due = state.withLock { $0.isReplaced ? nil : $0.due }
     guard let due else { return }
@@ -96,7 +97,7 @@ final class Playback<Event: Sendable>: TimerTarget {
     }
   }
 
-  /// Plays nothing more. Called in an event.
+  /// Stops playing. Called in an event.
   func stop() {
     let released = state.withLock { state in
       defer { (state.play, state.steps) = (nil, []) }
@@ -106,7 +107,7 @@ final class Playback<Event: Sendable>: TimerTarget {
   }
 
   func timerFired() {
-    // User code, as that of a sink, is not for the thread of all timers.
+    // The thread of all timers must not run user code, such as a sink's.
     clock.service.deliver { self.wake() }
   }
 
@@ -119,12 +120,11 @@ final class Playback<Event: Sendable>: TimerTarget {
     if isTaken { goOn() }
   }
 
-  /// Plays all that is due.
   private func goOn() {
     while let (event, play) = next() { play(event) }
   }
 
-  /// Nil if it has to wait, or was stopped.
+  /// The next due event; nil if it must wait, or was stopped.
   private func next() -> (Event, @Sendable (Event) -> Void)? {
     state.withLock { state in
       guard let play = state.play, state.place < state.steps.count else {

@@ -16,25 +16,27 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Each transfer has one of its own, which one thread at a time uses. It may take its time, wait, and use the network:
-/// up to 1 MB of what comes meanwhile waits, and then its connection does, and no other. If more than 64 sinks wait at
-/// the same time, further ones may wait for them; transfers without a sink of yours do not. After a cancel the call that
-/// runs is the last but for `discard(after:)`. What it throws ends the transfer, and is the error.
+/// Each transfer has its own sink, which one thread at a time uses. A sink may take its time, wait, and use the
+/// network: meanwhile up to 1 MB of the body waits in memory, and then only its connection is held back. If more than
+/// 64 sinks wait at the same time, further sinks may wait for them; transfers without a sink of yours do not. After a
+/// cancel only `discard(after:)` follows the running call. An error that a call throws ends the transfer, and is the
+/// procedure's error.
 public protocol BodySink<Payload>: AnyObject, SendableMetatype {
-  /// The type of what comes of the body.
+  /// The type of the result that the sink makes of the body.
   associatedtype Payload: Sendable
 
-  /// Called before the first piece, if the response is one that is wanted; once more if another response takes its
-  /// place.
+  /// Called before the first piece of an accepted response; called again if another response replaces it.
   func begin(_ response: HTTPURLResponse) throws
 
-  /// The next piece has come.
+  /// Called with the next piece.
   func receive(_ piece: Data) throws
 
-  /// All has come, and the procedure is about to finish with the payload: from now on a cancel of it is late.
+  /// Called when the whole body has arrived, and the procedure is about to finish with the payload: a cancel is too
+  /// late now.
   func end() throws -> Payload
 
-  /// It failed, or was cancelled: what has come is not wanted. Instead of `end()`, or after that has thrown.
+  /// Called when the transfer failed or was cancelled, instead of `end()` or after `end()` has thrown: drop the
+  /// received body.
   func discard(after error: any Error)
 }
 
@@ -43,7 +45,7 @@ final class MemorySink: BodySink {
   private var data = Data()
 
   func begin(_ response: HTTPURLResponse) {
-    // What a server says of a length is not believed far: it has not sent it yet.
+    // A server's length is trusted only up to a bound, since the body has not arrived yet.
     let length = response.decodedLength
     if length > 0 { data.reserveCapacity(Int(min(length, 1 << 24))) }
   }

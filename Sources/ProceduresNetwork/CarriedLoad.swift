@@ -4,11 +4,11 @@
   internal import FoundationNetworking
   internal import ProcedurePrimitives
 
-  /// A data task of the session that carries those of a user's session, for a completion handler as
-  /// Foundation's own tasks have one.
+  /// A data task on the `CarrierSession` of a user's session, with a completion handler like that
+  /// of Foundation's own tasks.
   ///
-  /// Foundation on Linux stops the program for a cancel of a task of the user's session that comes at the
-  /// wrong moment: see `CarrierSession`, where a task ends on the queue that its cancel runs on.
+  /// Foundation on Linux stops the program if a task of the user's session is cancelled at the
+  /// wrong moment. A task of a `CarrierSession` ends on the queue on which its cancel runs.
   ///
   /// 1. `completion` is called once, on the delegate queue of the user's session.
   final class CarriedLoad: TaskEvents, Cancelable {
@@ -29,7 +29,7 @@
       state = Locked(State(completion: completion))
     }
 
-    /// Starts the load, until `token` is cancelled.
+    /// Starts the load; a cancel of `token` ends it.
     static func start(
       _ url: URL, in session: URLSession, until token: CancellationToken,
       completion: @escaping Completion
@@ -42,7 +42,7 @@
       }
       load.state.withLock { $0.transfer = transfer }
       transfer.resume()
-      // A GET waits for no connection, and so has its task.
+      // A GET does not wait for a connection, so its task exists.
       guard let task = made.withLock({ $0 }) else { preconditionFailure("a load has no task") }
       return task
     }
@@ -50,7 +50,7 @@
     func cancel() { state.withLock({ $0.transfer })?.cancel() }
 
     func responseCame(_ response: URLResponse) {
-      // It replaces the one before: a 401 whose challenge was answered.
+      // It replaces an earlier response, such as a 401 whose challenge was answered.
       state.withLock { state in
         state.response = response
         state.data = Data()

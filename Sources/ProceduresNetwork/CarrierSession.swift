@@ -5,23 +5,22 @@
 
   /// The session that carries the transfers of a user's session, with the same configuration.
   ///
-  /// Foundation on Linux tells only the delegate of a session what comes, not that of a task, and the
-  /// user's session has the user's delegate. A task with a completion handler instead says nothing of
-  /// its progress there, never ends when no credential answers a 401, and leaves its temporary file
-  /// behind when it is cancelled.
+  /// Foundation on Linux notifies only the delegate of a session, not that of a task, and the user's session has the
+  /// user's delegate. A task with a completion handler reports no progress there, never ends when no credential answers
+  /// a 401, and leaves its temporary file behind when it is cancelled.
   ///
-  /// 1. There is one for each user's session while that lives, so that connections are used again.
-  /// 2. A cancel never meets a task that has left its session: ends are noted on the session's own queue, on
-  ///    which the cancel is decided too, and which no cache holds up in between.
-  /// 3. It ends when it is found, on the next look, that the user's session is gone. Transfers keep
-  ///    their user's session alive, so it has none then.
-  /// 4. No time-out ends its tasks: see `SessionTransfer`.
-  /// 5. It asks for bodies that are not compressed, unless the user's headers say otherwise. libcurl takes a compressed
-  ///    body that was cut for a whole one, and its length is not that of what comes out.
+  /// 1. There is one for each user's session while that lives, so that connections are reused.
+  /// 2. A cancel never meets a task that has left its session: a task ends on the session's own queue, on which the
+  ///    cancel is decided too, and no cache delays that queue in between.
+  /// 3. It is invalidated by the next `carrying(for:)` after the user's session was deallocated. Transfers keep their
+  ///    user's session alive, so it has none then.
+  /// 4. No time-out of Foundation ends its tasks: see `SessionTransfer`.
+  /// 5. It requests uncompressed bodies, unless the user's headers say otherwise. libcurl accepts a truncated
+  ///    compressed body as complete, and its length is not the decoded length.
   final class CarrierSession: Sendable {
     let session: URLSession
     let delegate: TransferDelegate
-    /// For the requests that have connections of their own.
+    /// The limit for requests that have connections of their own.
     let places: ConnectionPlaces
     private let user: WeakSession
 
@@ -33,9 +32,9 @@
       self.user = WeakSession(user)
     }
 
-    /// Makes a session for one task, whose connections nothing has used before.
+    /// Makes a session for one task, with a fresh connection.
     ///
-    /// On one that was, libcurl sends the request again if the server closes it without an answer.
+    /// On a used connection libcurl sends the request again if the server closes it without an answer.
     static func makeSession(like user: URLSession) -> (URLSession, TransferDelegate) {
       let delegate = TransferDelegate()
       let session = URLSession(
@@ -44,9 +43,9 @@
       return (session, delegate)
     }
 
-    /// Without a cache. While Foundation on Linux asks one, which it does before each data task, a cancel
-    /// may come late, when the task has ended, and stops the program ("a task that in not in the registry").
-    /// It stores no response by itself, so nothing is lost but what the user put there.
+    /// The copy has no cache. Foundation on Linux queries the cache before each data task; a cancel meanwhile may act
+    /// after the task has ended, and stops the program ("a task that in not in the registry"). Foundation stores no
+    /// response there itself, so only entries of the user are lost.
     private static func configuration(
       like other: URLSessionConfiguration
     ) -> URLSessionConfiguration {
@@ -80,7 +79,7 @@
       return kept
     }
 
-    /// How many there are, for tests.
+    /// The number of carrier sessions, for tests.
     static var count: Int { all.withLock { $0.count } }
   }
 
@@ -91,10 +90,10 @@
     init(_ session: URLSession) { self.session = session }
   }
 
-  /// Calls what is added at once, on the thread that adds it.
+  /// Runs each added block at once, on the adding thread.
   ///
-  /// That is the session's own queue, which reads from the connections of all sessions of the process. So what is
-  /// called there must not wait. But it may hold its connection back: see `HeldConnection`.
+  /// That is the sessions' own queue, which reads from the connections of all sessions of the process. So a block must
+  /// not wait there; it may hold its connection back (`HeldConnection`).
   private final class CallingQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   }

@@ -2,7 +2,8 @@
   internal import Dispatch
   internal import ProcedurePrimitives
 
-  /// Limits how many connections of their own requests have at a time to each origin, as a session limits its others.
+  /// Limits the requests to each origin that have connections of their own at a time, as a session limits its
+  /// connections.
   final class ConnectionPlaces: Sendable {
     private struct Line: Sendable {
       var count = 0
@@ -14,7 +15,7 @@
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// Calls `begin` when there is a place, at once or later. It must be given back by `leave`.
+    /// Calls `begin` when there is a place, at once or later. `leave` must release the place.
     func enter(_ origin: Origin?, _ begin: @escaping @Sendable () -> Void) {
       let isFree = lines.withLock { lines in
         if lines[origin, default: Line()].count < limit {
@@ -27,7 +28,7 @@
       if isFree { begin() }
     }
 
-    /// Gives a place back, or to the one that has waited longest, which begins on a thread of its own.
+    /// Releases a place, or passes it to the request that has waited longest, which begins on another thread.
     func leave(_ origin: Origin?) {
       let next = lines.withLock { lines -> (@Sendable () -> Void)? in
         if let next = lines[origin]?.waiting.popFirst() { return next }

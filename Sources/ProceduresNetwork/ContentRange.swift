@@ -3,13 +3,13 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Which part of the whole a response with status 206 brings: its `Content-Range`, as `bytes 100-199/200`.
+/// The part of the whole that a response with status 206 contains: its `Content-Range`, such as `bytes 100-199/200`.
 struct ContentRange: Equatable {
   let start: Int64
   /// Nil if the server does not know it.
   let total: Int64?
 
-  /// Nil of a response that brings the whole, or whose header cannot be read.
+  /// Nil for a complete response, or if the header cannot be parsed.
   init?(of response: HTTPURLResponse) {
     guard response.statusCode == 206,
       let words = response.value(forHTTPHeaderField: "Content-Range")?.split(separator: " "),

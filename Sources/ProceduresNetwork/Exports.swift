@@ -1,5 +1,5 @@
 @_exported public import Procedures
 #if canImport(FoundationNetworking)
-  // URLRequest and URLSession, which a program on Apple's platforms has from Foundation.
+  // URLRequest and URLSession, which Foundation contains on Apple's platforms.
   @_exported public import FoundationNetworking
 #endif

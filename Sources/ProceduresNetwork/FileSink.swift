@@ -12,9 +12,10 @@ internal import Foundation
   internal import Android
 #endif
 
-/// Writes the body to a file beside the destination, which that replaces when all has come.
+/// Writes the body to a file beside the destination. The file replaces the destination when it is
+/// complete.
 ///
-/// So the destination is never half a file, and stays what it was if the transfer fails.
+/// So the destination is never half a file, and does not change if the transfer fails.
 final class FileSink: BodySink {
   private let destination: URL
   private let partial: URL
@@ -39,7 +40,7 @@ final class FileSink: BodySink {
   }
 
   func begin(_ response: HTTPURLResponse) throws {
-    // An empty write has the error, which createFile does not say.
+    // An empty write throws the error, which `createFile` does not report.
     try Data().write(to: partial)
     handle = try FileHandle(forWritingTo: partial)
   }
@@ -53,7 +54,7 @@ final class FileSink: BodySink {
     return destination
   }
 
-  /// This is one step.
+  /// Replaces the destination in one step.
   static func replace(_ destination: URL, with partial: URL) throws {
     let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
       unsafe destination.withUnsafeFileSystemRepresentation { to in
@@ -73,7 +74,7 @@ final class FileSink: BodySink {
 }
 
 extension CocoaError {
-  /// Why `file` could not be written, by the system's `code`.
+  /// The error for a failed write of `file` with the system's `code`.
   static func writing(_ file: URL, failedWith code: Int32) -> CocoaError {
     CocoaError(
       .fileWriteUnknown,

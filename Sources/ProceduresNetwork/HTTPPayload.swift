@@ -14,12 +14,12 @@ public import Foundation
 
 /// A response with its payload: the body in memory, or the file that it was written to.
 public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
-  /// The body, or the file that has it.
+  /// The body, or the file that contains it.
   public var payload: Payload
   /// Status and header.
   public var response: HTTPURLResponse
 
-  /// Makes one, for tests of what takes it as its input.
+  /// Makes a response, for tests of procedures that take it as input.
   public init(payload: Payload, response: HTTPURLResponse) {
     self.payload = payload
     self.response = response
@@ -29,14 +29,14 @@ public struct HTTPPayloadResponse<Payload: Sendable>: Sendable {
   public var statusCode: Int { response.statusCode }
 }
 
-/// A request with the payload that is sent.
+/// A request with its payload.
 public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
   /// The body.
   public var payload: Payload
-  /// The address and the method: say `httpMethod = "POST"` or `"PUT"`.
+  /// The address and the method: set `httpMethod` to `"POST"` or `"PUT"`.
   public var request: URLRequest
 
-  /// Makes one.
+  /// Makes a request with its payload.
   public init(payload: Payload, request: URLRequest) {
     self.payload = payload
     self.request = request
@@ -47,14 +47,15 @@ public struct HTTPPayloadRequest<Payload: Sendable>: Sendable {
 public enum UploadBody: Sendable {
   /// These bytes.
   case data(Data)
-  /// The contents of a file, read as it is sent. What is no file of its own, as a folder or a pipe, fails at once.
+  /// The contents of a regular file, read while it is sent. A folder or a pipe fails at once.
   case file(URL)
 }
 
 extension UploadBody {
-  /// Foundation on Linux waits without end for what it cannot read, and stops the program for an address of no file.
+  /// Checks the file: Foundation on Linux waits forever for a file that it cannot read, and stops the program if the
+  /// URL is no file URL.
   ///
-  /// - Throws: the error that a session has for it, which names the file.
+  /// - Throws: the error that a session would report, which names the file.
   func checkFile() throws(URLError) {
     guard case .file(let url) = self else { return }
     func refuse(_ code: URLError.Code) -> URLError {

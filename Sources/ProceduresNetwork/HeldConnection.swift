@@ -3,27 +3,27 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// A connection from which nothing is read for a while, so that its server waits, too.
+/// A connection that is not read from for a while, so that its server waits, too.
 ///
-/// On Linux Foundation cannot do that: `suspend()` ends the connection, and `resume()` sends the request again. And as
-/// all its sessions read on one queue, a callback that waits there holds back every transfer of the process. libcurl,
-/// on which it stands, can. So this takes libcurl's handle out of the task, by reflection, and calls the function that
-/// Foundation itself pauses uploads with.
+/// Foundation on Linux cannot hold one back: `suspend()` ends the connection, and `resume()` sends the request again.
+/// All its sessions read on one queue, so a callback that waits there blocks every transfer of the process. The
+/// underlying libcurl can. So this takes libcurl's handle out of the task, by reflection, and calls the function with
+/// which Foundation itself pauses uploads.
 ///
-/// If a later Foundation has the handle in another place, nothing is held back, and pieces wait in memory.
-/// `SinkLineTests` would say so.
+/// If a later Foundation keeps the handle elsewhere, nothing is held back, and pieces wait in memory. `SinkLineTests`
+/// would fail then.
 @safe struct HeldConnection: @unchecked Sendable {
   #if canImport(FoundationNetworking)
-    /// Foundation's object around `handle`, which lives as long.
+    /// Foundation's object that owns `handle`.
     private let owner: AnyObject
     private let handle: UnsafeMutableRawPointer
 
-    /// - Parameter task: whose callback calls this.
+    /// - Parameter task: the task whose callback calls this.
     init?(of task: URLSessionTask) {
       guard let storage = Self.child("_protocolStorage", of: task),
         let loader = Mirror(reflecting: storage).children.first?.value,
         let easyHandle = Self.child("easyHandle", of: loader),
-        // An implicitly unwrapped optional.
+        // `easyHandle` is an implicitly unwrapped optional.
         let owner = Mirror(reflecting: easyHandle).children.first?.value,
         let handle = unsafe Self.child("rawHandle", of: owner) as? UnsafeMutableRawPointer
       else { return nil }
@@ -40,15 +40,15 @@ internal import Foundation
       return nil
     }
 
-    /// Called in a callback of the session. Nothing happens if it is held.
+    /// Call it in a callback of the session. Has no effect if the connection is held.
     func hold() { _ = unsafe setPauseState(handle, 0, 1) }
 
-    /// On the session's own queue. Nothing happens if its task has ended.
+    /// Call it on the session's own queue. Has no effect if the task has ended.
     func release() { _ = unsafe setPauseState(handle, 0, 0) }
   #else
     private let task: URLSessionTask
 
-    /// Once: suspensions count.
+    /// Suspends the task once, since suspensions are counted.
     init?(of task: URLSessionTask) {
       self.task = task
       task.suspend()

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Makes a value of JSON.
+/// Decodes a value from JSON.
 ///
 /// ```swift
 /// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)
 /// ```
 ///
-/// Data that is no such value fails it, with the decoder's `DecodingError`.
+/// It fails with the decoder's `DecodingError` if the data is not such a value.
 nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
   TransformProcedure<Data, Value>, @unchecked Sendable
 {
@@ -23,21 +23,21 @@ nonisolated open class DecodeJSONProcedure<Value: Decodable & Sendable>:
   }
 }
 
-/// Makes JSON of a value.
+/// Encodes a value as JSON.
 ///
 /// ```swift
 /// let encode = EncodeJSONProcedure(order)
 /// let send = NetworkUploadProcedure().injectPayload(from: encode, into: request)
 /// ```
 ///
-/// A value that cannot be JSON fails it, with the encoder's `EncodingError`.
+/// It fails with the encoder's `EncodingError` if the value cannot be encoded.
 nonisolated open class EncodeJSONProcedure<Value: Encodable & Sendable>:
   TransformProcedure<Value, Data>, @unchecked Sendable
 {
   /// Makes a procedure that encodes its input.
   ///
   /// - Parameters:
-  ///   - value: its input; nil if that is set, or injected, later.
+  ///   - value: its input; nil if you set or inject it later.
   ///   - name: its name in logs and errors.
   ///   - encoder: set it up before; it is used once, on the queue's worker.
   public init(

@@ -4,7 +4,7 @@ public import Procedures
   public import FoundationNetworking
 #endif
 
-/// Loads what a request is answered with into memory.
+/// Loads the response to a request into memory.
 ///
 /// ```swift
 /// let fetch = NetworkDataProcedure(url: url)
@@ -12,8 +12,8 @@ public import Procedures
 /// print(try await fetch.value.payload.count, "bytes")
 /// ```
 ///
-/// The request may be set, or injected, as its `input`. See `NetworkTaskProcedure` for errors, cancelling,
-/// progress and the session; `NetworkDownloadProcedure` for bodies too large for memory.
+/// You may set or inject the request as its `input`. See `NetworkTaskProcedure` for errors, cancelling, progress and
+/// the session; `NetworkDownloadProcedure` for bodies too large for memory.
 nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {
@@ -24,8 +24,8 @@ nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputPr
   ///
   /// - Parameters:
   ///   - name: its name; by default method, host and path of the request.
-  ///   - session: whose transfer it is.
-  ///   - request: the request; nil if it is set, or injected, later.
+  ///   - session: the session of the transfer.
+  ///   - request: the request; nil if you set or inject it later.
   ///   - accepting: the statuses that count as success.
   public init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,

@@ -4,7 +4,7 @@ public import Procedures
   public import FoundationNetworking
 #endif
 
-/// Writes what a request is answered with to a file, as it comes.
+/// Writes the response to a request to a file while it arrives.
 ///
 /// ```swift
 /// let download = NetworkDownloadProcedure(url: url, to: file)
@@ -12,25 +12,24 @@ public import Procedures
 /// for await fraction in download.progressUpdates { bar.value = fraction }
 /// ```
 ///
-/// Memory holds a piece of it at a time. It is written beside `destination`, which it replaces in one
-/// step when all has come; if the transfer fails, or is cancelled, nothing of it stays, and what
-/// was at `destination` is still there. A cancel that comes when it is about to be replaced is late, and
-/// changes nothing. The directory must exist. Without a destination the file is a new one in the temporary
-/// directory, yours to move or to remove. See `NetworkTaskProcedure` for errors, cancelling, progress and the
-/// session.
+/// Memory holds one piece at a time. The body is written beside `destination`, and replaces it in one step when it is
+/// complete. If the transfer fails or is cancelled, the partial file is removed, and `destination` does not change. A
+/// cancel that comes during the replacement is too late, and has no effect. The directory must exist. Without a
+/// destination the file is a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure`
+/// for errors, cancelling, progress and the session.
 ///
-/// ## Going on with what is there
+/// ## Resuming a download
 /// ```swift
 /// let download = NetworkProcedure(resilience: resilience) {
 ///   NetworkDownloadProcedure(url: url, to: archive, resuming: true)
 /// }
 /// ```
-/// With `resuming`, what has come stays beside the destination, as `archive.part`, when the transfer fails or is
-/// cancelled. The next download to the same destination, in this process or another, asks for the rest of it. It
-/// begins anew if the resource has changed since, by its `ETag` or `Last-Modified`, if the server
-/// cannot send parts, or if the part is of another request: each difference in URL, query or header counts. A
-/// request that has a `Range` of its own is not resumed. One download at a time may have a destination: a
-/// second one fails with `CocoaError.fileLocking`. A part that is not wanted any more is yours to remove.
+/// If `resuming` is true, the received part stays beside the destination, as `archive.part`, when the transfer fails or
+/// is cancelled. The next download to the same destination, in this process or another, requests the rest. It begins
+/// anew if the resource has changed since, by its `ETag` or `Last-Modified`, if the server cannot send parts, or if the
+/// part belongs to another request: each difference in URL, query or header counts. A request that has a `Range` of its
+/// own is not resumed. Only one resuming download at a time may use a destination: a second one fails with
+/// `CocoaError.fileLocking`. Parts that you no longer want are yours to remove.
 nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
   @unchecked Sendable
 {
@@ -40,17 +39,17 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   /// The place of the file; nil for a new temporary one.
   public final let destination: URL?
 
-  /// Whether it goes on with what an earlier download to the same destination left, and leaves that itself.
+  /// Whether it resumes an earlier download to the same destination, and leaves its own part if it ends early.
   public final let resumes: Bool
 
   /// Makes a procedure that sends `request`, or its `input`.
   ///
   /// - Parameters:
   ///   - name: its name; by default method, host and path of the request.
-  ///   - session: whose transfer it is.
-  ///   - request: the request; nil if it is set, or injected, later.
+  ///   - session: the session of the transfer.
+  ///   - request: the request; nil if you set or inject it later.
   ///   - destination: a file, which is replaced; nil for a new temporary one.
-  ///   - resuming: whether it goes on with what is there. Without a destination it makes no difference.
+  ///   - resuming: whether it resumes an earlier download. Ignored without a destination.
   ///   - accepting: the statuses that count as success; with `resuming` also 206.
   public init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,

@@ -4,9 +4,11 @@ internal import Procedures
   public import FoundationNetworking
 #endif
 
-/// Why a response is no success, or could not be taken; what kept one from coming is a `URLError`.
+/// Why a response is no success, or could not be used. If no response arrived, the error is a
+/// `URLError`.
 ///
-/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of
+/// yours.
 public struct NetworkError: Error, Sendable {
   /// The kinds of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -19,27 +21,27 @@ public struct NetworkError: Error, Sendable {
     public static let notHTTP = Code(description: "notHTTP")
     /// A GET has no body: set `httpMethod` to `POST` or `PUT`.
     public static let bodyNotAllowed = Code(description: "bodyNotAllowed")
-    /// The body is a stream that was read from, and would be missing if the request was sent again: to the place that a
-    /// redirect names, or in another attempt. Send it as `UploadBody.data` or `.file`.
+    /// The body is a stream that was already read, and would be missing if the request was sent
+    /// again, after a redirect or in another attempt. Send it as `UploadBody.data` or `.file`.
     public static let bodyNotRepeatable = Code(description: "bodyNotRepeatable")
   }
 
-  /// How much of the body of a response with an unacceptable status is kept, in bytes.
+  /// The number of bytes that are kept of the body of a response with an unacceptable status.
   public static let longestBody = 65_536
 
   /// The kind of error.
   public let code: Code
-  /// The request; its URL is that after redirects.
+  /// The request, with its URL after redirects.
   public let request: URLRequest
-  /// The response, if one came by HTTP.
+  /// The HTTP response, if one arrived.
   public let response: HTTPURLResponse?
   /// The beginning of the body, which often names the cause.
   public let body: Data
-  /// The rest of the deadline of a `NetworkProcedure`, if that gave up for it: the server asks, in
-  /// `retryAfter`, for a longer wait. nil otherwise.
+  /// The rest of the deadline of a `NetworkProcedure` that gave up because the server asks for a
+  /// longer wait in `retryAfter`; nil otherwise.
   public internal(set) var deadlineLeft: Duration?
 
-  /// Makes an error that a network procedure would have: for a test, or a stub, of yours.
+  /// Makes an error like that of a network procedure, for your tests and stubs.
   ///
   /// ```swift
   /// let busy = NetworkError(
@@ -49,10 +51,10 @@ public struct NetworkError: Error, Sendable {
   ///
   /// - Parameters:
   ///   - code: its kind.
-  ///   - request: the request. Its URL is that of the response.
+  ///   - request: the request. Its URL is also the URL of the response.
   ///   - status: the status of the response.
-  ///   - header: the header of the response, by names.
-  ///   - body: the beginning of what came with it.
+  ///   - header: the header fields of the response by name.
+  ///   - body: the beginning of the body.
   public init(
     _ code: Code, request: URLRequest, status: Int, header: [String: String] = [:],
     body: Data = Data()
@@ -64,7 +66,7 @@ public struct NetworkError: Error, Sendable {
       }, body: body)
   }
 
-  /// Makes an error of a response, or of none.
+  /// Makes an error with a response, or without one.
   public init(
     _ code: Code, request: URLRequest, response: HTTPURLResponse? = nil, body: Data = Data()
   ) {
@@ -74,13 +76,13 @@ public struct NetworkError: Error, Sendable {
     self.body = body
   }
 
-  /// The status, if one came.
+  /// The status, if a response arrived.
   public var statusCode: Int? { response?.statusCode }
 
-  /// How long the server asks to wait before the next attempt: its `Retry-After`.
+  /// The wait before the next attempt that the server asks for: its `Retry-After`.
   ///
-  /// A date counts from the server's own `Date`, so that clocks need not agree. nil if it says
-  /// nothing, or nothing that can be read; never negative.
+  /// A date counts from the server's own `Date`, so that clocks need not agree. nil without a
+  /// readable value; never negative.
   public var retryAfter: Duration? {
     guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
     return RetryAfter.duration(text, date: response?.value(forHTTPHeaderField: "Date"))
@@ -90,7 +92,8 @@ public struct NetworkError: Error, Sendable {
 extension NetworkError: CustomStringConvertible {
   /// One sentence that says what happened.
   ///
-  /// It has method, host and path, but neither query nor header nor body: those may hold secrets.
+  /// It contains method, host and path, but neither query nor header nor body, which may hold
+  /// secrets.
   public var description: String {
     switch code {
     case .unacceptableStatus:
@@ -118,12 +121,12 @@ extension NetworkError: CustomStringConvertible {
 }
 
 extension NetworkError: LocalizedError {
-  /// The sentence that `description` is: for `localizedDescription`.
+  /// The same sentence as `description`, for `localizedDescription`.
   public var errorDescription: String? { description }
 }
 
 extension NetworkError.Code {
-  /// Lets a code stand for the errors that have it, in a `catch` or a `case`.
+  /// Matches errors with this code in a `catch` or a `case`.
   public static func ~= (code: Self, error: any Error) -> Bool {
     (error as? NetworkError)?.code == code
   }

@@ -5,7 +5,7 @@ public import Procedures
   internal import FoundationNetworking
 #endif
 
-/// Tries a network procedure again when that may help.
+/// Retries a network procedure when another attempt may help.
 ///
 /// ```swift
 /// let fetch = NetworkProcedure { NetworkDataProcedure(url: url) }
@@ -14,19 +14,19 @@ public import Procedures
 /// print(try await decode.value.count)
 /// ```
 ///
-/// A `RetryProcedure` that knows the network: `NetworkResilience` says after which errors and statuses
-/// there is another attempt, and how long it waits. It waits as long as the server asks in `Retry-After`, if
-/// that is longer, and gives up at once if what is left of the deadline is shorter. All waits are on the queue's clock, and block no thread. Its errors are those of
-/// the last attempt, as they are. An input that is set on it, or injected, is that of each
-/// attempt; its output is that of the attempt that succeeded.
+/// It is a `RetryProcedure` for the network: `NetworkResilience` decides after which errors and statuses there is
+/// another attempt, and how long it waits. If the server asks for a longer wait in `Retry-After`, it waits that long,
+/// or gives up at once if the rest of the deadline is shorter. All waits are on the queue's clock, and block no thread.
+/// Its errors are the unchanged errors of the last attempt. Each attempt gets its input; its output is the output of
+/// the successful attempt.
 ///
 /// ## Cancellation
-/// A cancel ends the transfer of the present attempt, or the wait for the next. When the deadline passes it
-/// is cancelled with `ProcedureError.Code.timedOut`, and the errors of the last attempt follow that.
+/// A cancel ends the transfer of the current attempt, or the wait for the next. When the deadline passes, the procedure
+/// is cancelled with `ProcedureError.Code.timedOut`, followed by the errors of the last attempt.
 nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProcedure<Attempt>,
   @unchecked Sendable
 {
-  /// Makes one whose attempts `body` makes.
+  /// Makes a procedure whose attempts `body` makes.
   ///
   /// - Parameters:
   ///   - name: its name.
@@ -56,7 +56,8 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
         let request = NetworkProcedure<Attempt>.request(of: failure.procedure)
         budget.attemptEnds(on: failure.procedure.clock)
         guard
-          // Its body would be missing. This error says more than that of another attempt.
+          // The stream was read, so the body would be missing. This attempt's error says more than the next one's
+          // would.
           (NetworkProcedure<Attempt>.request(of: next.procedure) ?? request)?.hasUsedStream != true,
           case .retry(let earliest) = resilience.decision(
             after: failure.errors, method: request?.method, deadlineLeft: budget.deadlineLeft),
@@ -73,7 +74,7 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
         addWillExecuteBlockObserver { procedure, _ in budget.start(on: procedure.clock) }
         self.timeout(after: deadline)
       }
-      // Before the handler is asked, with the same errors at the same time.
+      // Called before the retry handler, with the same errors at the same time.
       recover { procedure, child, errors in
         guard child === procedure.current, let left = budget.deadlineLeft,
           procedure.count < resilience.maximumNumberOfAttempts ?? .max
@@ -92,14 +93,15 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
   }
 }
 
-/// The waits and the time that are left. Touched only in turns of the procedure that it belongs to, one at a
-/// time, and in the first event of an attempt, after which the next such turn comes.
+/// The remaining waits and time. Used only in turns of its procedure, one at a time, and in the first event of an
+/// attempt, which comes before the next such turn.
 private final class Budget: @unchecked Sendable {
   private var intervals: WaitStrategy.Iterator
   private let deadline: Duration?
-  /// Of a deadline that counts everything.
+  /// The end of a deadline that counts everything.
   private var end: (clock: TimerClock, instant: ContinuousClock.Instant)?
-  /// Of one that does not count the wait in line: how much is left, and since when an attempt uses it.
+  /// The rest of a deadline that does not count waiting for conditions. `attemptStart` is the time since which an
+  /// attempt uses it.
   private var left: Duration?
   private var attemptStart: ContinuousClock.Instant?
 
@@ -111,7 +113,6 @@ private final class Budget: @unchecked Sendable {
 
   func nextInterval() -> Duration? { intervals.next() }
 
-  /// The deadline counts from here.
   func start(on clock: TimerClock) {
     guard let deadline else { return }
     end = (clock, clock.now.saturatingAdvanced(by: deadline))
@@ -124,11 +125,11 @@ private final class Budget: @unchecked Sendable {
 
   // MARK: Without the wait in line
 
-  /// A new attempt: it uses what is left from when it executes.
+  /// Registers a new attempt, which uses the rest of the deadline from when it executes.
   func measure(_ attempt: some ProcedureProtocol) {
     guard left != nil else { return }
     attempt.addWillExecuteBlockObserver { [self] attempt, _ in attemptStart = attempt.clock.now }
-    // The first one. Of the others `allows` knows what will be left.
+    // Limits the first attempt. `allows` limits the others, since it knows the rest after the delay.
     if left == deadline { limit(attempt) }
   }
 

@@ -1,7 +1,7 @@
 public import Foundation
 public import Procedures
 
-/// When a `NetworkProcedure` tries again, how long it waits before, and when it gives up.
+/// Decides when a `NetworkProcedure` tries again, how long it waits before, and when it gives up.
 ///
 /// ```swift
 /// var resilience = NetworkResilience()
@@ -9,76 +9,82 @@ public import Procedures
 /// resilience.deadline = .seconds(60)
 /// ```
 ///
-/// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than the first. Of
-/// other requests, as a POST, only those are sent again that the server cannot have acted on: no
-/// connection was made, or it answered with 429 or 503; unless `repeatsAnyMethod` says otherwise.
+/// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than
+/// the first. Other requests, such as a POST, are sent again only if the server cannot have acted
+/// on them, because no connection was made or it answered with 429 or 503, or if `repeatsAnyMethod`
+/// is true.
 public struct NetworkResilience: Sendable {
-  /// How many attempts at most; nil for no limit. With 0 or less it fails, as any retry.
+  /// The maximal number of attempts; nil for no limit. With 0 or less it fails, like any
+  /// `RetryProcedure`.
   public var maximumNumberOfAttempts: Int? = 3
-  /// How long to wait between two, unless the server asks for more.
+  /// The waits between attempts, unless the server asks for more.
   public var backoffStrategy: WaitStrategy =
     .exponential(period: .seconds(1), maximum: .seconds(30)).jittered(by: 0.5)
-  /// How long one attempt may take, after which the next is made; nil for what the session says.
+  /// The time that one attempt may take before the next is made; nil for the session's time-outs
+  /// only.
   public var requestTimeout: Duration?
-  /// What each attempt waits for, as a place or a rate of its host. The `NetworkProcedure` itself needs no place then,
-  /// and takes none while it waits for its next attempt.
+  /// The conditions of each attempt, such as a place or a rate of its host. The `NetworkProcedure`
+  /// itself then needs no place, and takes none while it waits for its next attempt.
   ///
   /// ```swift
   /// let host = ExclusionCategory(named: "api.example.org")
   /// resilience.conditions = [AtMost(6, of: host), RateLimit(10, per: .seconds(1), of: host)]
   /// ```
   ///
-  /// When the server asks for a wait by `Retry-After`, with a status after which there may be another attempt, each
-  /// `RateLimit` among them is paused for so long, but for `longestRetryAfter` at most: then the others of that
-  /// category wait, too, instead of asking in vain.
+  /// When the server asks for a wait by `Retry-After`, with a status after which there may be
+  /// another attempt, each `RateLimit` among them is paused for that time, but at most for
+  /// `longestRetryAfter`. Other requests of that category then wait, too, instead of asking in
+  /// vain.
   public var conditions: [any Condition] = []
-  /// How long all attempts and waits may take; then it is cancelled with code `.timedOut`. nil for no limit.
+  /// The time that all attempts and waits may take; then the procedure is cancelled with code
+  /// `.timedOut`. nil for no limit.
   ///
-  /// It counts from when the `NetworkProcedure` executes: not the time that this waits in line for its queue, its
-  /// dependencies and its own conditions, but that for which an attempt waits for its `conditions`, unless
-  /// `deadlineCountsLine` says otherwise. To have it count from the beginning, cancel it by a token:
-  /// `fetch.cancel(when: .timeout(.seconds(60)))`.
+  /// It counts from when the `NetworkProcedure` executes. So it does not count the procedure's own
+  /// wait for its queue, dependencies and conditions, but it counts an attempt's wait for its
+  /// `conditions`, unless `deadlineCountsLine` is false. To count from the beginning, cancel by a
+  /// token: `fetch.cancel(when: .timeout(.seconds(60)))`.
   ///
-  /// A server that asks for a longer wait than is left is not asked again: it fails at once, with an error
-  /// that says so. See `NetworkError.deadlineLeft`.
+  /// If a server asks for a longer wait than the rest of the deadline, the procedure fails at once,
+  /// with an error that says so. See `NetworkError.deadlineLeft`.
   public var deadline: Duration?
-  /// Whether the deadline counts the time for which an attempt waits for its `conditions`.
+  /// Whether the deadline counts the time that an attempt waits for its `conditions`.
   ///
-  /// If not, each attempt has as long as is left, from when it executes. When that is over the attempt ends with code
-  /// `.timedOut`, and is the last.
+  /// If not, each attempt has the rest of the deadline, from when it executes. When that has
+  /// passed, the attempt ends with code `.timedOut`, and is the last.
   public var deadlineCountsLine = true
-  /// A server that asks for a longer wait is not asked again.
+  /// The longest wait that a server may ask for; after a longer one there is no other attempt.
   public var longestRetryAfter: Duration = .seconds(300)
-  /// After which statuses there is another attempt.
+  /// The statuses after which there is another attempt.
   public var retriedStatusCodes: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-  /// After which errors of the session there is another attempt.
+  /// The session's errors after which there is another attempt.
   ///
-  /// `.unknown` is among them: on Linux some of what breaks a connection has that name. So is
-  /// `.badServerResponse`: that is its name there when the server ends the connection without an answer,
-  /// as one does that is being restarted.
+  /// `.unknown` is among them: on Linux some broken connections have that code. So is
+  /// `.badServerResponse`: that is the code there if the server ends the connection without an
+  /// answer, for example while it restarts.
   public var retriedErrorCodes: Set<URLError.Code> = [
     .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost,
     .dnsLookupFailed, .notConnectedToInternet, .badServerResponse, .unknown,
   ]
-  /// Whether to send again what may have been acted on, such as a POST.
+  /// Whether to repeat requests that the server may have acted on, such as a POST.
   public var repeatsAnyMethod = false
-  /// Whether there is another attempt after an error that the rest knows nothing of.
+  /// Whether there is another attempt after an error that the other settings do not cover.
   ///
   /// Called in the turns of the `NetworkProcedure`.
   public var retriesAfter: @Sendable (any Error) -> Bool = { _ in false }
 
-  /// Three attempts, a second and then two in between, half of it at random, no deadline.
+  /// Three attempts, with waits of one and two seconds in between, half of each random; no
+  /// deadline.
   public init() {}
 
-  /// What follows an attempt that failed.
+  /// The step after a failed attempt.
   enum Decision: Equatable, Sendable {
     case giveUp
-    /// After what the backoff says, and not before this.
+    /// Retry after the backoff's wait, but not before this.
     case retry(notBefore: Duration)
   }
 
   /// - Parameters:
-  ///   - method: of the request, if it is known.
+  ///   - method: the method of the request, if it is known.
   ///   - deadlineLeft: nil for the whole deadline, if there is one.
   func decision(
     after errors: [any Error], method: String?, deadlineLeft: Duration? = nil
@@ -105,7 +111,7 @@ public struct NetworkResilience: Sendable {
     return .giveUp
   }
 
-  /// Others of the same rate need not ask a server that has just asked this one to wait.
+  /// Pauses the rates, so that other requests do not ask a server that has just asked for a wait.
   func pauseRates(after errors: [any Error], on clock: TimerClock) {
     for case let error as NetworkError in errors {
       guard let wait = requestedWait(of: error) else { continue }
@@ -115,7 +121,8 @@ public struct NetworkResilience: Sendable {
     }
   }
 
-  /// The errors of an attempt; one whose server asks for a longer wait than is left says so.
+  /// The errors of an attempt. An error whose server asks for a longer wait than the rest gets
+  /// `deadlineLeft`.
   func explaining(_ errors: [any Error], deadlineLeft: Duration) -> [any Error] {
     errors.map { error in
       guard var refusal = error as? NetworkError, let wait = requestedWait(of: refusal),
@@ -126,13 +133,13 @@ public struct NetworkResilience: Sendable {
     }
   }
 
-  /// How long the server asks to wait, with a status after which there may be another attempt.
+  /// The wait that the server asks for, with a status after which there may be another attempt.
   private func requestedWait(of error: NetworkError) -> Duration? {
     guard let status = error.statusCode, retriedStatusCodes.contains(status) else { return nil }
     return error.retryAfter
   }
 
-  /// The request cannot have got anywhere.
+  /// The errors after which the server cannot have received the request.
   private static let unsent: Set<URLError.Code> = [
     .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
   ]

@@ -4,7 +4,7 @@ public import Procedures
   public import FoundationNetworking
 #endif
 
-/// Hands what a request is answered with to a sink of yours, as it comes; what that makes of it is the payload.
+/// Passes the response to a request to a sink of yours while it arrives. The sink's result is the payload.
 ///
 /// ```swift
 /// let sum = NetworkStreamProcedure(url: url) { ByteSum() }
@@ -27,10 +27,10 @@ InputProcedure, @unchecked Sendable
   ///
   /// - Parameters:
   ///   - name: its name; by default method, host and path of the request.
-  ///   - session: whose transfer it is.
-  ///   - request: the request; nil if it is set, or injected, later.
+  ///   - session: the session of the transfer.
+  ///   - request: the request; nil if you set or inject it later.
   ///   - accepting: the statuses that count as success.
-  ///   - sink: makes the sink, when it executes.
+  ///   - sink: makes the sink when the procedure executes.
   public init<Sink: BodySink<Payload>>(
     name: String? = nil, session: URLSession = .shared, request: URLRequest? = nil,
     accepting: Set<Int> = successfulStatusCodes, sink: @escaping @Sendable () -> Sink
@@ -42,7 +42,7 @@ InputProcedure, @unchecked Sendable
     if let request { input = request }
   }
 
-  /// Makes a procedure that hands over the contents of a URL.
+  /// Makes a procedure that passes the contents of a URL to a sink.
   public convenience init<Sink: BodySink<Payload>>(
     name: String? = nil, session: URLSession = .shared, url: URL,
     accepting: Set<Int> = successfulStatusCodes, sink: @escaping @Sendable () -> Sink

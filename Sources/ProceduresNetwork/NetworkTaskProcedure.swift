@@ -10,23 +10,23 @@ public import Procedures
 /// The common part of the network procedures: one transfer of a session, whose response is the output.
 ///
 /// **Success** is a response with one of `acceptedStatusCodes`. Any other status is a `NetworkError`
-/// with the response and the beginning of its body. What keeps a response from coming, or breaks it
-/// off, is the session's `URLError`.
+/// with the response and the beginning of its body. If no response arrives, or it breaks off, the error is the
+/// session's `URLError`.
 ///
-/// **Cancelling** ends the transfer; that the session calls this an error is no error of the procedure.
+/// **Cancelling** ends the transfer; the session's error for that is not an error of the procedure.
 ///
-/// **The session** does the rest: authentication, cookies, caches, TLS. Its delegate is asked for redirects and
-/// credentials, on its delegate queue, as for tasks of its own. A redirect sends the body again, or is an error, and
-/// takes no credentials to another origin. On Linux sessions of ours with the same configuration carry the transfers,
-/// so invalidating yours does not end them: cancel the procedures. A challenge that no credential answers is a
-/// response there, with its status.
+/// **The session** does the rest: authentication, cookies, caches, TLS. Its delegate decides about redirects and
+/// credentials, on its delegate queue, as for its own tasks. A redirect sends the body again, or is an error, and takes
+/// no credentials to another origin. On Linux internal sessions with the same configuration carry the transfers, so
+/// invalidating yours does not end them: cancel the procedures. There a challenge that no credential answers ends with
+/// its response and status.
 ///
 /// **Once.** On Linux a request with a body, or whose method is not idempotent, has a connection of its own, since
-/// libcurl repeats what meets a connection that its server has just closed. The guide has a table of all this.
+/// libcurl repeats a request if the server has just closed the connection. The guide has a table of all this.
 ///
-/// **Threads.** No thread waits. **Progress** is reported where the length is known: of what comes, and of
-/// an upload what is sent. **Values:** a new transfer is made each time that one of these executes; to try
-/// again make a new one, or have `NetworkProcedure` do so.
+/// **Threads.** No thread waits. **Progress** is reported if the length is known: of the received body, or of the sent
+/// body of an upload. **Values:** a procedure makes one transfer; to try again make a new procedure, or use
+/// `NetworkProcedure`.
 nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsByItself,
   OutputProcedure,
   @unchecked Sendable
@@ -34,7 +34,7 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
   /// The response, with its payload.
   public typealias Output = HTTPPayloadResponse<Payload>
 
-  /// The session whose transfer it is.
+  /// The session of the transfer.
   public final let session: URLSession
   /// The statuses that count as success.
   public final let acceptedStatusCodes: Set<Int>
@@ -55,7 +55,7 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
 
   /// Starts the transfer; called by `execute()`.
   ///
-  /// - Parameter sinkThreads: those that call `sink`, which may wait if it is the user's.
+  /// - Parameter sinkThreads: the threads that call `sink`. A user's sink may wait there.
   final func load<Sink: BodySink>(
     _ request: URLRequest, sending body: UploadBody? = nil, into sink: Sink,
     on sinkThreads: WorkLine = .shared(.default)
@@ -71,10 +71,10 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
   }
 
   private func transferEnded(with result: Result<Output, any Error>?) {
-    // Replaced under the lock, but released after it.
+    // Taken under the lock, but released after it.
     let released = cancelTransfer.withLock { $0.take() }
     _ = released
-    // Without a result it was cancelled, and ended the way it was asked to.
+    // No result: the transfer was cancelled, and ended because of that.
     if let result { finish(claimedWith: result) } else { finish() }
   }
 
@@ -83,7 +83,7 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
   }
 }
 
-/// The statuses of success, 200 to 299: what network procedures accept unless you say otherwise.
+/// The statuses of success, 200 to 299, which network procedures accept by default.
 public let successfulStatusCodes = Set(200..<300)
 
 extension URLRequest {

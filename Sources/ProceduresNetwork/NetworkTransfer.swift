@@ -5,26 +5,25 @@ internal import Procedures
   internal import FoundationNetworking
 #endif
 
-/// One task of a session, from its start to what came of it.
+/// One transfer of a session, from its start to its result.
 ///
-/// 1. `completion` is called exactly once after `start()`, on a thread of `sinkThreads`; where a stand-in for the
-///    network calls, if there is one.
-/// 2. The sink is used on a line of its own, one call at a time; with a stand-in where that calls.
-///    It ends only when the procedure's finish is claimed: a cancel comes before that, and nothing stays, or is late.
+/// 1. `completion` is called exactly once after `start()`, on a thread of `sinkThreads`, or on the thread of a stand-in
+///    for the network.
+/// 2. The sink is used on a line of its own, one call at a time, or on the thread of a stand-in. It ends only after the
+///    procedure's finish is claimed: a cancel comes before that, and the body is discarded, or is too late.
 final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
-  /// Nil if the finish could not be claimed.
+  /// Called with nil if the finish could not be claimed.
   typealias Completion =
     @Sendable (Result<HTTPPayloadResponse<Sink.Payload>, any Error>?) -> Void
 
   let userSession: URLSession
-  /// Instead of the session.
   private let standIn: (any NetworkStandIn)?
   private let request: URLRequest
   private let body: UploadBody?
   private let sink: Sink
   private let sinkThreads: WorkLine
-  /// Never waited for: what uses the sink comes one at a time. It says so to ThreadSanitizer, which sees no
-  /// order in what Dispatch calls.
+  /// Never contended, since uses of the sink do not overlap. It shows that to ThreadSanitizer, which sees no order
+  /// between Dispatch's blocks.
   private let sinkOrder = Locked(())
   private let report: @Sendable (Double) -> Void
   private let claimFinish: @Sendable (_ isCommitting: Bool) -> Bool
@@ -35,7 +34,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     var transfer: (any CarriedTransfer)?
     var completion: Completion?
     var reported = 0
-    /// Without a stand-in.
+    /// Nil with a stand-in.
     var line: SinkLine?
   }
 
@@ -72,12 +71,12 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
       (state.transfer, state.line) = (transfer, line)
       return state.machine.isBroken
     }
-    // A cancel that came before has met no transfer.
+    // An earlier cancel has found no transfer.
     if isCancelled { transfer.cancel() }
     transfer.resume()
   }
 
-  /// Ends the task, if it has not ended; `completion` is called all the same.
+  /// Ends the task, if it has not ended. `completion` is still called.
   func cancel() {
     let transfer = state.withLock { state in
       state.machine.fail(URLError(.cancelled))
@@ -121,13 +120,13 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   // MARK: -
 
-  /// After the calls before it: none of these is for the thread that reads for all sessions.
+  /// Runs `work` after earlier calls, on the sink's line: the thread that reads for all sessions must not run it.
   private func call(size: Int = 0, _ work: @escaping @Sendable () -> Void) {
     guard let line = state.withLock({ $0.line }) else { return work() }
     if line.add(size: size, work) { state.withLock({ $0.transfer })?.hold() }
   }
 
-  /// The steps are large enough to be seen: each report takes the procedure's lock.
+  /// Reports in steps of a thousandth, since each report acquires the procedure's lock.
   private func note(_ fraction: Double) {
     let step = Int(fraction * 1_000)
     let isNew = state.withLock { state in
@@ -137,7 +136,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     if isNew { report(fraction) }
   }
 
-  /// What cannot be written ends the task, and so does a cancel: what comes after it is not wanted.
+  /// Calls the sink, unless an error or a cancel came before. An error of the sink ends the task.
   private func attempt(_ body: (Sink) throws -> Void) {
     if state.withLock({ $0.machine.isBroken }) { return }
     do {

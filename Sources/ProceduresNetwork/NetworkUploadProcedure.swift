@@ -12,20 +12,20 @@ public import Procedures
 /// queue.add(NetworkUploadProcedure(request: request, body: .file(archive)))
 /// ```
 ///
-/// A file is read as it is sent; a folder, a pipe or a missing file fails at once, with a `URLError` that names it. A
-/// request that is a GET fails with `NetworkError.Code.bodyNotAllowed`. Its progress is that of sending. See
-/// `NetworkTaskProcedure` for errors, cancelling and the session.
+/// A file is read while it is sent; a folder, a pipe or a missing file fails at once, with a `URLError` that names it.
+/// A GET fails with `NetworkError.Code.bodyNotAllowed`. The progress counts the sent bytes. See `NetworkTaskProcedure`
+/// for errors, cancelling and the session.
 nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {
-  /// The request, with the body that is sent.
+  /// The request, with its body.
   public typealias Input = HTTPPayloadRequest<UploadBody>
 
   /// Makes a procedure that sends its `input`.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
-  ///   - session: whose transfer it is.
+  ///   - session: the session of the transfer.
   ///   - accepting: the statuses that count as success.
   public override init(
     name: String? = nil, session: URLSession = .shared,
@@ -38,9 +38,9 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
   ///
   /// - Parameters:
   ///   - name: its name; by default method, host and path of the request.
-  ///   - session: whose transfer it is.
-  ///   - request: where it is sent, and how; not a GET.
-  ///   - body: the body that is sent.
+  ///   - session: the session of the transfer.
+  ///   - request: the address, method and header; not a GET.
+  ///   - body: the body.
   ///   - accepting: the statuses that count as success.
   public init(
     name: String? = nil, session: URLSession = .shared, request: URLRequest, body: UploadBody,
@@ -56,9 +56,9 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
     load(input.request, sending: input.payload, into: MemorySink())
   }
 
-  /// Sends what `source` makes, with `request`.
+  /// Sends the output of `source`, with `request`.
   ///
-  /// As `injectResult(from:)`: this procedure then depends on `source`.
+  /// Like `injectResult(from:)`, it makes this procedure depend on `source`.
   ///
   /// ```swift
   /// let encode = EncodeJSONProcedure(order)
@@ -89,7 +89,7 @@ nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, Input
 extension InputProcedure {
   /// Makes the payload of `source` the input of this procedure, which then depends on it.
   ///
-  /// As `injectResult(from:)`, without status and header.
+  /// Like `injectResult(from:)`, but without status and header.
   ///
   /// ```swift
   /// let decode = DecodeJSONProcedure([Release].self).injectPayload(fromNetwork: fetch)

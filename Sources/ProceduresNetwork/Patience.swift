@@ -4,14 +4,14 @@ internal import ProcedurePrimitives
   package import FoundationNetworking
 #endif
 
-/// How long a transfer waits: the one place that reads the time-outs of requests and configurations.
+/// The time-outs of a transfer: the only code that reads the time-outs of requests and configurations.
 ///
-/// Zero, less, NaN, and what is too long for a timer mean without end.
+/// Zero, negative values, NaN and values too long for a timer mean no limit.
 package struct Patience: Sendable {
-  /// From one sign of life to the next: `timeoutInterval` of the request, or `timeoutIntervalForRequest` if that is the
-  /// 60 seconds of a request that says nothing.
+  /// The limit from one sign of life to the next: `timeoutInterval` of the request, or `timeoutIntervalForRequest` if
+  /// the request has the default of 60 seconds.
   package let idle: Duration
-  /// For all of it: `timeoutIntervalForResource`.
+  /// The limit for the whole transfer: `timeoutIntervalForResource`.
   package let total: Duration
 
   package init(of request: URLRequest, in configuration: URLSessionConfiguration) {
@@ -24,6 +24,6 @@ package struct Patience: Sendable {
     seconds > 0 && seconds < Self.longestInterval ? .seconds(seconds) : .longest
   }
 
-  /// About thirty years. Foundation on Linux stops the program for one that is no `Int` of milliseconds.
+  /// About thirty years. Foundation on Linux stops the program for an interval that overflows an `Int` of milliseconds.
   package static let longestInterval: TimeInterval = 1e9
 }

@@ -5,7 +5,7 @@
   package import Foundation
 #endif
 
-/// The request that a redirect asks for: the one place that decides it, for sessions and for fakes.
+/// The request that follows a redirect: the only code that decides it, for sessions and for fakes.
 ///
 /// | status | method | body |
 /// |---|---|---|
@@ -14,21 +14,21 @@
 /// | 301, 302 after any other method | the same | the same |
 /// | 307, 308 | the same | the same |
 ///
-/// Each other status is a response, and so is a redirect to what is no address of HTTP.
+/// Any other status is a final response, and so is a redirect to an address that is not HTTP.
 ///
-/// 1. The header fields of the body go with the body.
-/// 2. `Authorization`, `Cookie` and `Proxy-Authorization` go to the origin that they were meant for, and to no other:
-///    scheme, host and port. `Host` neither. All other fields are sent along.
+/// 1. The header fields of the body are sent only with the body.
+/// 2. `Authorization`, `Cookie`, `Proxy-Authorization` and `Host` are sent only to the same origin: scheme, host and
+///    port. All other fields are sent along.
 package struct Redirect {
-  /// More of them are a circle.
+  /// More redirects count as a circle.
   package static let limit = 20
 
-  /// The request for the new place. The `httpBody` is in it if that is sent again.
+  /// The request to the new address, with the `httpBody` if that is sent again.
   package let request: URLRequest
   /// Whether the body of an upload is sent again.
   package let keepsBody: Bool
 
-  /// Nil if the response is no redirect that is followed.
+  /// Nil if the response is not a redirect to follow.
   package init?(after response: HTTPURLResponse, to old: URLRequest) {
     guard let place = Self.place(of: response, to: old) else { return nil }
     let method = old.method
@@ -60,7 +60,7 @@ package struct Redirect {
   }
 }
 
-/// Scheme, host and port of an address of HTTP.
+/// Scheme, host and port of an HTTP address.
 struct Origin: Hashable {
   let scheme: String
   let host: String
@@ -79,34 +79,32 @@ struct Origin: Hashable {
 }
 
 extension URLRequest {
-  /// The method in capital letters.
   var method: String { (httpMethod ?? "GET").uppercased() }
 
-  /// Whether a server that gets it twice does no more than if it had got it once, by the meaning of its method.
+  /// Whether the method is idempotent: receiving the request twice has the same effect as once.
   var isIdempotent: Bool { Self.isIdempotent(method) }
 
   static func isIdempotent(_ method: String) -> Bool {
     ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
   }
 
-  /// - Throws: if the body, its own or that of an upload, cannot be sent.
+  /// - Throws: if its own body or the body of an upload cannot be sent.
   package func checkBody(_ upload: UploadBody?) throws {
     if method == "GET", hasBody(upload) { throw NetworkError(.bodyNotAllowed, request: self) }
     if hasUsedStream { throw NetworkError(.bodyNotRepeatable, request: self) }
     try upload?.checkFile()
   }
 
-  /// Whether something is sent with it.
   func hasBody(_ upload: UploadBody?) -> Bool {
     upload != nil || !(httpBody ?? Data()).isEmpty || httpBodyStream != nil
   }
 
-  /// Whether its body is a stream that something has read from, which cannot be done again.
+  /// Whether its body is a stream that was opened, and cannot be read again.
   var hasUsedStream: Bool {
     httpBodyStream.map { $0.streamStatus != .notOpen } ?? false
   }
 
-  /// - Parameter isRemoved: asked with the name of each field, in lower case.
+  /// - Parameter isRemoved: called with the name of each field, in lower case.
   fileprivate mutating func removeFields(where isRemoved: (String) -> Bool) {
     for name in (allHTTPHeaderFields ?? [:]).keys where isRemoved(name.lowercased()) {
       setValue(nil, forHTTPHeaderField: name)

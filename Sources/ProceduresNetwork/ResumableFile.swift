@@ -10,33 +10,33 @@ internal import Foundation
   internal import Musl
 #endif
 
-/// Writes the body to a file beside the destination, which stays when the transfer ends early: the next one asks for
-/// what is missing.
+/// Writes the body to a file beside the destination. The file stays when the transfer ends early, and the next transfer
+/// requests the rest.
 ///
 /// ```
-/// archive.part       what has come
-/// archive.part-tag   of what that is the beginning: a checksum of the request, and the server's mark of this version
+/// archive.part       the received part
+/// archive.part-tag   its origin: a checksum of the request, and the server's mark of this version
 /// ```
 ///
-/// 1. The tag is there before the first byte. A part without one is not gone on with.
-/// 2. One transfer at a time has the part, in all processes: its file is locked.
-/// 3. The last byte is asked for once more, so that there is something to ask for although all has come.
+/// 1. The tag is written before the first byte. A part without a tag is not resumed.
+/// 2. Only one transfer of all processes uses the part: its file is locked.
+/// 3. The last byte is requested again, so that the range is not empty if the part is complete.
 final class ResumableFile: BodySink {
-  /// The request, for what is missing if something is there.
+  /// The request: for the rest if there is a part.
   private(set) var request: URLRequest
   private let destination: URL
   private let partial: URL
   private let tag: URL
   private let identity: String
   private var handle: FileHandle?
-  /// The mark of what is there.
+  /// The server's mark of the part.
   private var mark: String?
-  /// The position at which the requested rest begins.
+  /// The offset of the requested rest.
   private var start: Int64?
   private var total: Int64?
 
-  /// - Parameter sessionHeader: sent along with the request.
-  /// - Throws: if the part cannot be opened, or another download has it.
+  /// - Parameter sessionHeader: header fields that the session adds to the request.
+  /// - Throws: an error if the part cannot be opened, or another download uses it.
   init(
     of request: URLRequest, adding sessionHeader: [AnyHashable: Any] = [:], for destination: URL
   ) throws {
@@ -47,7 +47,7 @@ final class ResumableFile: BodySink {
     tag = destination.appendingPathExtension("part-tag")
     let handle = try Self.open(partial)
     self.handle = handle
-    // What is compressed has other bytes than those that come out.
+    // A compressed body has other offsets than the decoded one.
     if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
       self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
@@ -67,7 +67,7 @@ final class ResumableFile: BodySink {
     guard let range = ContentRange(of: response), range.start == start,
       mark == nil || mark == self.mark
     else {
-      // This is another part than was requested. The next attempt begins anew.
+      // The server sent another part than the requested one. The next attempt begins anew.
       self.mark = nil
       throw URLError(.badServerResponse)
     }
@@ -91,7 +91,7 @@ final class ResumableFile: BodySink {
     if let total, try handle?.offset() ?? 0 != UInt64(total) {
       throw URLError(.networkConnectionLost)
     }
-    // While it is locked: a download that opens it afterwards finds that it is the part no more.
+    // Replace while the file is locked: a download that opens it afterwards finds that it is no longer the part.
     try FileSink.replace(destination, with: partial)
     try? FileManager.default.removeItem(at: tag)
     try close()
@@ -99,7 +99,7 @@ final class ResumableFile: BodySink {
   }
 
   func discard(after error: any Error) {
-    // 416: what is there is longer than the whole.
+    // 416: the part is longer than the whole.
     let isOfNoUse = mark == nil || (error as? NetworkError)?.statusCode == 416
     let isEmpty = (try? handle?.seekToEnd()) ?? 0 == 0
     if handle != nil, isOfNoUse || isEmpty {
@@ -108,15 +108,15 @@ final class ResumableFile: BodySink {
     try? close()
   }
 
-  /// The lock is given up by name: a process that another thread is just starting may have the file, and with it the
-  /// lock, a moment longer.
+  /// Unlocks explicitly: a process that another thread is just starting may keep the file open, and with it the lock, a
+  /// moment longer.
   private func close() throws {
     guard let handle = handle.take() else { return }
     _ = flock(handle.fileDescriptor, LOCK_UN)
     try handle.close()
   }
 
-  /// Opens the part, which is made if it is not there, and locks it.
+  /// Opens and locks the part; creates it if it does not exist.
   private static func open(_ partial: URL) throws -> FileHandle {
     while true {
       let descriptor = unsafe partial.withUnsafeFileSystemRepresentation { path in
@@ -130,7 +130,7 @@ final class ResumableFile: BodySink {
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         throw CocoaError(.fileLocking, userInfo: [NSFilePathErrorKey: partial.path])
       }
-      // Its last owner may have ended in between, and it is the whole, or gone.
+      // Its last owner may have ended in between, and have moved the file to the destination or removed it.
       if isStill(descriptor, at: partial) { return handle }
     }
   }
@@ -145,10 +145,10 @@ final class ResumableFile: BodySink {
     return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
-  /// A checksum of all of the request: method, URL and header. A server may choose by each of them what it sends, and
-  /// a mark tells versions of one resource apart, not two resources.
+  /// A checksum of the request's method, URL and header. A server may choose the resource by each of them, and a mark
+  /// distinguishes versions of one resource, not two resources.
   ///
-  /// Their text is left out: it may be secret.
+  /// Their text is not stored, since it may be secret.
   static func identity(
     of request: URLRequest, adding sessionHeader: [AnyHashable: Any] = [:]
   ) -> String {
@@ -165,12 +165,12 @@ final class ResumableFile: BodySink {
     return String(checksum, radix: 16)
   }
 
-  /// What the server calls this version of the resource, if it may be asked for the rest of just that.
+  /// The server's mark of this version of the resource, if a request can name it for the rest.
   static func mark(of response: HTTPURLResponse) -> String? {
     func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
     guard (header("Content-Encoding") ?? "identity").lowercased() == "identity" else { return nil }
     if let mark = header("ETag") { return mark.hasPrefix("W/") ? nil : mark }
-    // It may have been changed again in the same second.
+    // Within the second of a change the resource may have changed again.
     guard let date = header("Last-Modified"), let changed = RetryAfter.secondsSince1970(date),
       let now = header("Date").flatMap(RetryAfter.secondsSince1970), changed < now
     else { return nil }
@@ -178,7 +178,7 @@ final class ResumableFile: BodySink {
   }
 }
 
-/// Under another name, since a method is called `open`.
+/// It needs another name, since a method is called `open`.
 private func openFile(_ path: UnsafePointer<CChar>) -> Int32 {
   unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
 }

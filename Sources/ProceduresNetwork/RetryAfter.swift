@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Reads what a server says in `Retry-After`: a number of seconds, or a date.
+/// Parses a `Retry-After` header: a number of seconds, or a date.
 enum RetryAfter {
   /// - Parameter date: the `Date` of the same response.
   static func duration(_ text: String, date: String?) -> Duration? {
     let text = text.trimmingCharacters(in: .whitespaces)
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      // More digits than a number has are as good as for ever.
+      // A number that overflows means forever.
       return .seconds(Int64(text) ?? Int64.max)
     }
     guard let end = secondsSince1970(text) else { return nil }
@@ -14,9 +14,9 @@ enum RetryAfter {
     return .seconds(max(0, end - now))
   }
 
-  /// As `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is sent today.
+  /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers send today.
   ///
-  /// Read by hand: a `DateFormatter` depends on the locale's data, for a format that never changes.
+  /// It does not use a `DateFormatter`, which depends on locale data, for a format that never changes.
   static func secondsSince1970(_ text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" || words[5] == "UTC",
@@ -40,7 +40,7 @@ enum RetryAfter {
     return number
   }
 
-  /// Since 1970-01-01, in the calendar that begins its years with March, so that a leap day is last.
+  /// The days since 1970-01-01, computed with years that begin in March, so that a leap day is last.
   private static func days(_ year: Int64, _ month: Int, _ day: Int64) -> Int64 {
     let shifted = year - (month <= 2 ? 1 : 0)
     let era = shifted / 400

@@ -3,9 +3,10 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Names the errors that Foundation on Linux calls unknown, or those of a URL, by the words of libcurl in them.
+/// Recodes errors that Foundation on Linux calls unknown, or unsupported URL, by libcurl's words in
+/// them.
 ///
-/// They matter: what is unknown may have been a connection that broke off, and is tried again.
+/// The code matters: an unknown error may be a broken connection, and is retried.
 enum SessionError {
   /// The words, in lower case, and the code that the same error has on Apple's platforms.
   private static let codes: [(words: String, code: URLError.Code)] = [
@@ -18,10 +19,10 @@ enum SessionError {
     ("header without colon", .cannotParseResponse),
     ("invalid content-length", .cannotParseResponse),
     ("nul byte in header", .cannotParseResponse),
-    // This is about a header: libcurl says the second of a line of more than 100 KB.
+    // libcurl reports a header line of more than 100 KB as "out of memory".
     ("too large response headers", .cannotParseResponse),
     ("out of memory", .cannotParseResponse),
-    // Foundation takes these for a URL that it does not support.
+    // Foundation reports these as an unsupported URL.
     ("http/0.9", .cannotParseResponse),
     ("unsupported response code", .cannotParseResponse),
     ("unsupported http version", .cannotParseResponse),

@@ -4,24 +4,25 @@ internal import ProcedurePrimitives
   internal import FoundationNetworking
 #endif
 
-/// A request that a session carries, with all that its redirects and challenges lead to: a task for each of them.
+/// A request on a session, with a further task for each redirect and each credential.
 ///
 /// ```
 ///            ┌─────────── redirect, credential ──────────┐
 /// between → queued → running → between → (the delegate is asked)      any of them → ended
 /// ```
 ///
-/// 1. The next task begins when the one before has ended. Each has a request, and a body, that is whole.
-/// 2. What must not arrive twice has a connection of its own on Linux: a body, and a method that is not idempotent.
-/// 3. A response that is a redirect waits here, with its body, until it is decided that it is none.
-/// 4. On Linux the time-outs are kept here. Foundation there ignores the one for all of it, counts in whole seconds,
-///    stops the program for one that is no number, and counts the time for which a connection is held back.
-/// 5. `events.taskEnded` is called once, by who sets `ended`.
-/// 6. No method of a task is called from its events: on Linux these come on the sessions' own queue, which such a
-///    method waits for.
-/// 7. A task is cancelled once, by who sets the verdict. Its `cancel()` decides in one block of the task's queue, and acts
-///    in another. While a second call waits in between, the task may end and leave its session, and Foundation stops the
-///    program:
+/// 1. The next task begins when the previous one has ended. Each has a complete request and body.
+/// 2. On Linux a request that must not arrive twice has a connection of its own: it has a body, or its method is not
+///    idempotent.
+/// 3. A redirect response is held here, with its body, until the redirect is followed or declined.
+/// 4. On Linux this type implements the time-outs. Foundation there ignores the total one, counts in whole seconds,
+///    stops the program for a time-out of NaN, and counts the time for which a connection is held back.
+/// 5. `events.taskEnded` is called once, by the thread that sets `ended`.
+/// 6. No method of a task is called from its events: on Linux they come on the sessions' own queue, and such a method
+///    waits for that.
+/// 7. A task is cancelled once, by the thread that sets the verdict. Its `cancel()` decides in one block of the task's
+///    queue, and acts in another. If a second call comes in between, the task may end and leave its session, and
+///    Foundation stops the program:
 ///
 ///      task's queue │ first cancel: decided │ second cancel: nothing │ first cancel: acts on a task that is gone, stop
 ///      session's    │                       │ the task ends, leaves  │
@@ -29,22 +30,22 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private struct Leg: @unchecked Sendable {
     let session: URLSession
     let task: URLSessionTask
-    /// Gives its place among the connections back.
+    /// Releases its place among the connections.
     let leave: @Sendable () -> Void
   }
 
   private enum Phase {
     case between
-    /// It waits for a place among the connections to its origin.
+    /// The request waits for a place among the connections to its origin.
     case queued
     case running(Leg)
     case ended
   }
 
-  /// What the end of the present task means, if that was decided before it.
+  /// The meaning of the current task's end, if it was decided before.
   private enum Verdict {
     case failure(any Error)
-    /// The response that came is the last one: nothing can answer the server's challenge.
+    /// The received response is final: nothing can answer the server's challenge.
     case response
     case next(URLRequest)
   }
@@ -62,7 +63,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     var request: URLRequest
     var body: UploadBody?
     var verdict: Verdict?
-    /// A redirect, until its task has ended.
+    /// A redirect response, until its task has ended.
     var held: Answer?
     var hasResponse = false
     var redirectCount = 0
@@ -72,19 +73,20 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     var lastSign = DispatchTimers.shared.now
     var end: ContinuousClock.Instant?
     var timer: SlabKey?
-    /// Called with the first task, before that begins.
+    /// Called with the first task before it begins.
     var firstTaskMade: (@Sendable (URLSessionTask) -> Void)?
 
     var hasEnded: Bool { if case .ended = phase { true } else { false } }
     var isQueued: Bool { if case .queued = phase { true } else { false } }
-    /// The present task.
+    /// The current task.
     var leg: Leg? { if case .running(let leg) = phase { leg } else { nil } }
   }
 
   private let events: any TaskEvents
   private let state: Locked<State>
 
-  /// - Parameter firstTaskMade: called in `resume()`, with a task that has not begun; not called if there is none.
+  /// - Parameter firstTaskMade: called in `resume()` with the first task, before it begins; not called if there is
+  ///   none.
   init(
     _ request: URLRequest, sending body: UploadBody?, for events: any TaskEvents,
     firstTaskMade: (@Sendable (URLSessionTask) -> Void)? = nil
@@ -94,7 +96,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   }
 
   func resume() {
-    // A cancel ended it.
+    // A cancel may have ended it.
     if state.withLock({ $0.hasEnded }) { return }
     #if canImport(FoundationNetworking)
       let total = patience.total
@@ -121,7 +123,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     if let leg { leg.task.cancel() } else { finish(URLError(.cancelled)) }
   }
 
-  /// Ends the present task for a reason of this object.
+  /// Ends the current task with a verdict of this object.
   private func end(_ verdict: Verdict) {
     let (isFirst, leg) = state.withLock { state in
       guard state.verdict == nil else { return (false, nil as Leg?) }
@@ -161,7 +163,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
 
   // MARK: Tasks
 
-  /// The next task, when there is a connection for it. Not on the session's own queue.
+  /// Begins the next task when there is a connection for it. Must not be called on the session's own queue.
   private func begin() {
     let (request, body) = state.withLock { ($0.request, $0.body) }
     do {
@@ -185,7 +187,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
         session.finishTasksAndInvalidate()
       }
     #else
-      // What the delegate does not implement is asked of the session's own.
+      // The session's own delegate handles methods that this one does not implement.
       run(in: events.userSession, TransferDelegate()) {}
     #endif
   }
@@ -210,7 +212,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     let leg = Leg(session: session, task: task, leave: leave)
     let begins = state.withLock { state in
       if state.hasEnded { return false }
-      // It is about to end.
+      // A failure is about to end it.
       if case .failure = state.verdict { return false }
       (state.phase, state.hasResponse) = (.running(leg), false)
       state.lastSign = DispatchTimers.shared.now
@@ -282,7 +284,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     case nil: break
     }
     if let error { return .finish(SessionError.clarified(error)) }
-    // Foundation on Linux says nothing of a redirect whose `Location` it cannot read.
+    // Foundation on Linux does not report a redirect whose `Location` it cannot parse.
     if !state.hasResponse, let response = response as? HTTPURLResponse {
       state.held = (response, Data())
     }
@@ -345,7 +347,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     connection?.hold()
   }
 
-  /// After each `hold()` that came before: where that was called.
+  /// Releases the connection on the queue on which `hold()` was called, so after each earlier call.
   func release() {
     #if canImport(FoundationNetworking)
       let leg = state.withLock { $0.leg }
@@ -374,19 +376,19 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
 
     func timerFired() { WorkLine.shared(.default).submit { self.watch() } }
 
-    /// Ends it if its time is over, and looks again when that may be.
+    /// Ends the transfer if its time is over; otherwise schedules the next check.
     private func watch() {
       let idle = patience.idle
       let now = DispatchTimers.shared.now
       let isOver = state.withLock { state in
         if state.hasEnded { return false }
-        // Whether a sign of life is due.
+        // No sign of life is expected while it is queued or held back.
         if state.isQueued || state.connection != nil { state.lastSign = now }
         let ends = [idle < .longest ? state.lastSign.saturatingAdvanced(by: idle) : nil, state.end]
         guard var end = ends.compactMap({ $0 }).min() else { return false }
         if end <= now {
           if state.verdict == nil { return true }
-          // Another task follows, and its time counts, too.
+          // Another task follows, whose time counts, too.
           end = now.advanced(by: .seconds(1))
         }
         state.timer = DispatchTimers.shared.schedule(self, at: end)
@@ -402,10 +404,11 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   // MARK: Credentials
 
   extension SessionTransfer {
-    /// Asks the delegate of the user's session. Its credential goes with a new task.
+    /// Asks the delegate of the user's session for a credential, which a new task sends.
     ///
-    /// Foundation's own answer sends the request on the connection that was used, a stream as nothing, and after a
-    /// redirect to the first place. It stops the program for what is not Basic, and for a cancel at the wrong moment.
+    /// Foundation's own answer sends the request on the used connection, without the body of a stream, and after a
+    /// redirect to the first address. It stops the program if the method is not Basic, or on a cancel at the wrong
+    /// moment.
     func challengeCame(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
       let failures = state.withLock { state in
         state.lastSign = DispatchTimers.shared.now

@@ -1,18 +1,18 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Calls to one sink, one at a time and in order, on a thread that no connection waits for.
+/// Calls one sink, one call at a time and in order, on a thread that no connection waits for.
 ///
-/// A sink may take as long as it likes, and may use the network itself. What comes meanwhile waits here, up to `limit`
-/// bytes; then its connection is held back, until half of that has been taken.
+/// A sink may take any time, and may use the network itself. Pieces that arrive meanwhile wait here, up to `limit`
+/// bytes; then the connection is held back until half of that has been consumed.
 ///
-/// Sinks of the user's have threads of their own: many that wait would take those that begin, end and cancel the other
-/// transfers. If more than `threadCount` wait, further ones may wait for these.
+/// User sinks have threads of their own: many waiting sinks would take the threads that begin, end and cancel other
+/// transfers. If more than `threadCount` sinks wait, further sinks may wait for them.
 ///
-/// 1. `isRunning`: one thread runs calls, until none is left.
+/// 1. `isRunning`: one thread is running calls, until none is left.
 /// 2. `isHolding`: `add` has returned true, and `release` was not called since.
 final class SinkLine: Sendable {
-  /// How many bytes wait before the connection is held back.
+  /// The number of waiting bytes at which the connection is held back.
   static let limit = 1 << 20
   static let threadCount = 64
 
@@ -23,7 +23,7 @@ final class SinkLine: Sendable {
 
   private struct State: Sendable {
     var calls = Fifo<Call>()
-    /// Of the calls that wait, and of the one that runs.
+    /// The bytes of the waiting calls and of the running call.
     var size = 0
     var isRunning = false
     var isHolding = false
@@ -34,16 +34,16 @@ final class SinkLine: Sendable {
   private let release: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - line: whose threads run the calls.
-  ///   - release: lets the connection go on; called where calls run.
+  ///   - line: the threads that run the calls.
+  ///   - release: resumes the connection; called on the thread of the calls.
   init(on line: WorkLine, release: @escaping @Sendable () -> Void) {
     self.line = line
     self.release = release
   }
 
-  /// Runs `call` after those before it; returns at once.
+  /// Runs `call` after earlier calls; returns at once.
   ///
-  /// - Parameter size: how many bytes wait with it.
+  /// - Parameter size: the bytes that wait with the call.
   /// - Returns: true if the connection must be held back now. Then `release` will be called.
   func add(size: Int = 0, _ call: @escaping @Sendable () -> Void) -> Bool {
     let (starts, isFull) = state.withLock { state in

@@ -4,35 +4,35 @@ package import Procedures
   package import FoundationNetworking
 #endif
 
-/// Follows a transfer. Called by one thread at a time, but for `userSession`; on Linux that may be the one thread that
-/// reads for all sessions of the process, which must not be kept waiting.
+/// Receives the events of a transfer. All but `userSession` are called by one thread at a time. On Linux that may be
+/// the thread that reads for all sessions of the process, which must not wait.
 package protocol TaskEvents: AnyObject, Sendable {
   /// The session that the user gave.
   var userSession: URLSession { get }
   func responseCame(_ response: URLResponse)
   func dataCame(_ data: Data)
   func bodyWasSent(_ count: Int64, of total: Int64)
-  /// - Parameter response: the last one, of which Foundation on Linux may have said nothing: it does not for a
-  ///   redirect that leads nowhere.
+  /// - Parameter response: the last response, which Foundation on Linux may not have reported before, for a redirect
+  ///   that leads nowhere.
   func taskEnded(_ error: (any Error)?, with response: URLResponse?)
 }
 
-/// A transfer that follows a `TaskEvents`, which it keeps until `taskEnded` was called: once, also after a cancel.
+/// A transfer. It keeps its `TaskEvents` until it has called `taskEnded`, which it does once, even after a cancel.
 package protocol CarriedTransfer: Sendable {
-  /// Starts it; called once.
+  /// Starts the transfer; called once.
   func resume()
-  /// Ends it soon, if it has not ended. May be called from any thread, but not from the events of a session.
+  /// Ends the transfer soon, if it has not ended. May be called from any thread, but not from the events of a session.
   func cancel()
-  /// Reads nothing more for now, if it can. Called in `dataCame`.
+  /// Stops reading for now, if possible. Called in `dataCame`.
   func hold()
-  /// Reads again. May be called from any thread.
+  /// Resumes reading. May be called from any thread.
   func release()
 }
 
-/// Answers the requests of a queue instead of the network. Its events come where the queue's procedures run, or its
-/// clock's timers.
+/// Answers the requests of a queue instead of the network. Its events come on threads of the queue or of its clock's
+/// timers.
 package protocol NetworkStandIn: StandIn {
-  /// - Parameter procedure: whose transfer it is, which executes.
+  /// - Parameter procedure: the executing procedure of the transfer.
   func carry(
     _ request: URLRequest, sending body: UploadBody?, of procedure: Procedure,
     for events: some TaskEvents

@@ -4,11 +4,11 @@ internal import ProcedurePrimitives
   internal import FoundationNetworking
 #endif
 
-/// Hands what a session says of its tasks to the transfers that they belong to.
+/// Passes the events of a session's tasks to their transfers.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let followers = Locked<[Int: SessionTransfer]>([:])
 
-  /// Has `follower` receive the events of a task, which it keeps until the last of them.
+  /// Passes the events of `task` to `follower`, and keeps `follower` until the last of them.
   func follow(_ task: URLSessionTask, by follower: SessionTransfer) {
     followers.withLock { $0[task.taskIdentifier] = follower }
   }
@@ -43,22 +43,25 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
     follower?.taskEnded(error, with: task.response)
   }
 
-  /// A redirect is never the session's: it becomes the response, and the transfer decides.
+  /// The session never follows a redirect: the redirect becomes the response, and the transfer
+  /// decides.
   ///
-  /// Foundation on Linux would lose the body, keep the credentials, and use the connection again.
+  /// Foundation on Linux would lose the body, keep the credentials, and reuse the connection.
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     #if canImport(FoundationNetworking)
-      // Foundation on Linux stops the program for an answer that comes when the task has ended. A cancel is decided in
-      // one block of the session's own queue and carried out in a later one, and so is this answer:
+      // Foundation on Linux stops the program if an answer comes after the task has ended. A cancel
+      // is decided in one block of the session's own queue and carried out in a later one, and so
+      // is this answer:
       //
       //   this queue │ cancel decided │ redirect │ cancel carried out │ answer: not waited for, stop
       //   this queue │ redirect       │ answer   │ cancel decided     │ cancel carried out
       //
-      // So one that is given while no cancel has been decided comes before each that will be.
+      // So an answer that is given before a cancel is decided comes before the cancel is carried
+      // out.
       guard task.state == .running || task.state == .suspended else { return }
     #endif
     completionHandler(nil)
@@ -73,7 +76,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       follower(of: task)?.challengeCame(challenge, of: task)
     }
 
-    /// Asked of each task without a body, and by libcurl when it wants to send one again.
+    /// Called for each task without a body, and when libcurl wants to send a body again.
     func urlSession(
       _ session: URLSession, task: URLSessionTask,
       needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

@@ -3,15 +3,15 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// What has come of a response, and what that means for the end.
+/// The received part of a response, and the resulting end of the transfer.
 ///
 /// ```
-/// waiting → wanted | refused | broken      (a response may replace the one before: 401, then 200)
+/// waiting → wanted | refused | broken      (a response may replace an earlier one: 401, then 200)
 /// ```
 ///
-/// 1. `wanted` has begun its sink; only there is a body written.
-/// 2. Of a refused response no more than `NetworkError.longestBody` bytes are kept.
-/// 3. What broke stays broken.
+/// 1. `wanted` has begun its sink; only this stage writes a body.
+/// 2. A refused response keeps at most `NetworkError.longestBody` bytes of its body.
+/// 3. `broken` is final.
 struct TransferStateMachine {
   enum Stage {
     case waiting
@@ -22,7 +22,7 @@ struct TransferStateMachine {
 
   enum ResponseAction {
     case begin(HTTPURLResponse)
-    /// Nothing of it is wanted.
+    /// Cancel the task.
     case stop
     case none
   }
@@ -60,18 +60,18 @@ struct TransferStateMachine {
       return .stop
     }
     stage = .wanted(response)
-    // If a part goes on with another one, that one has come, too.
+    // The earlier part of a resumed download counts as received.
     let range = ContentRange(of: response)
     received = range?.start ?? 0
     expected = range?.total ?? sum(received, response.decodedLength) ?? -1
     return .begin(response)
   }
 
-  /// True if the piece must be written.
+  /// True if the sink must write the piece.
   mutating func take(_ data: Data) -> Bool {
     switch stage {
     case .wanted:
-      // More than that cannot come: the server has only said that it begins there.
+      // It saturates, since the server chose the start.
       received = sum(received, Int64(data.count)) ?? .max
       return true
     case .refused(let response, var body):
@@ -84,13 +84,13 @@ struct TransferStateMachine {
     }
   }
 
-  /// Whether nothing has come.
+  /// Whether no response has arrived.
   var isWaiting: Bool { if case .waiting = stage { true } else { false } }
 
-  /// Whether nothing more is wanted.
+  /// Whether an error or a cancel has ended it.
   var isBroken: Bool { if case .broken = stage { true } else { false } }
 
-  /// nil while it is not known how much will come.
+  /// nil while the length is unknown.
   var fractionReceived: Double? {
     expected > 0 ? min(Double(received) / Double(expected), 1) : nil
   }
@@ -113,7 +113,7 @@ struct TransferStateMachine {
     }
   }
 
-  /// Nil of a length that is not known, and of what a server says that does not exist.
+  /// Nil if the length is unknown, or the sum overflows.
   private func sum(_ start: Int64, _ length: Int64) -> Int64? {
     let (sum, isTooLarge) = start.addingReportingOverflow(length)
     return length < 0 || isTooLarge ? nil : sum
@@ -127,13 +127,14 @@ struct TransferStateMachine {
 }
 
 extension HTTPURLResponse {
-  /// False if its `Content-Length` is a number of more bytes than there can be. libcurl then takes what comes for all.
+  /// False if its `Content-Length` overflows an `Int64`. libcurl then accepts any body as complete.
   fileprivate var hasPossibleLength: Bool {
     guard let length = value(forHTTPHeaderField: "Content-Length") else { return true }
     return Int64(length) != nil || length.isEmpty || !length.allSatisfy(\.isWholeNumber)
   }
 
-  /// How long its body will be, or less than zero. The length of a compressed one is not that of what comes out.
+  /// The length of its body, or a negative number if that is unknown, as for a compressed body, whose decoded length
+  /// differs.
   var decodedLength: Int64 {
     let encoding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
     return encoding.lowercased() == "identity" ? expectedContentLength : -1

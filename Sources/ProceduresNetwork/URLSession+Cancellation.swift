@@ -6,12 +6,12 @@ public import Foundation
 
 /// A URL task can be registered on a token: `token.register(task)` cancels it with the token.
 ///
-/// The cancel is Foundation's own. On Linux that stops the program at some moments: while a session with a cache
-/// asks that, as it does before each data task ("a task that in not in the registry"), and while the delegate of
-/// a session is asked for a redirect ("Received callback for HTTP redirection") or a credential. There use
-/// `data(from:cancellationToken:)` or `NetworkDataProcedure`, whose cancels keep out of these moments, or a
-/// session without a delegate whose `configuration.urlCache` is nil. Even there a cancel at the very moment at which the
-/// task ends may stop the program.
+/// The cancel is Foundation's own. On Linux it stops the program at some moments: while a session queries its cache,
+/// before each data task ("a task that in not in the registry"), and while the delegate of a session decides about a
+/// redirect ("Received callback for HTTP redirection") or a credential. There use `data(from:cancellationToken:)` or
+/// `NetworkDataProcedure`, whose cancels avoid these moments, or a session without a delegate whose
+/// `configuration.urlCache` is nil. With such a session, too, a cancel at the very moment at which the task ends may
+/// stop the program.
 extension URLSessionTask: Cancelable {}
 
 /// Loads that a token cancels.
@@ -19,12 +19,12 @@ extension URLSession {
   /// Loads the contents of a URL, until `cancellationToken` is cancelled.
   ///
   /// When it is, the connection ends and `completion` is called with `URLError.cancelled`; with a
-  /// token that is already cancelled, nothing is sent. The token does not keep the task.
+  /// token that is already cancelled, nothing is sent. The token does not keep the task alive.
   ///
-  /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second session carries
-  /// the task, as with `NetworkTaskProcedure`. It has the same configuration but for the cache, and asks this
-  /// session's delegate for redirects and credentials. So `invalidateAndCancel()` of this session does not end
-  /// it, and `getAllTasks` does not name it: cancel the token.
+  /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second session carries the task,
+  /// as with `NetworkTaskProcedure`. It has the same configuration except for the cache, and asks this session's
+  /// delegate about redirects and credentials. So `invalidateAndCancel()` of this session does not end the task, and
+  /// `getAllTasks` does not list it: cancel the token.
   ///
   /// ```swift
   /// session.data(from: url, cancellationToken: token) { result in
@@ -34,10 +34,10 @@ extension URLSession {
   /// ```
   ///
   /// - Parameters:
-  ///   - url: what to load.
-  ///   - cancellationToken: what cancels it.
-  ///   - completion: called once, on the session's delegate queue. An HTTP status that tells of an
-  ///     error is a success here: look at the response.
+  ///   - url: the URL to load.
+  ///   - cancellationToken: cancels the load.
+  ///   - completion: called once, on the session's delegate queue. A response with an HTTP error status is a success
+  ///     here: check its status.
   /// - Returns: the task, already resumed.
   @discardableResult
   public func data(
@@ -54,14 +54,14 @@ extension URLSession {
     }
   }
 
-  /// Loads the contents of a URL, until `cancellationToken` is cancelled, or the current task.
+  /// Loads the contents of a URL, until `cancellationToken` or the current task is cancelled.
   ///
   /// ```swift
   /// let (data, response) = try await session.data(from: url, cancellationToken: token)
   /// ```
   ///
-  /// - Throws: `URLError.cancelled` if either was cancelled, also before; otherwise what the session says.
-  ///   An HTTP status that tells of an error is none here: look at the response.
+  /// - Throws: `URLError.cancelled` if either was cancelled, even before the call; otherwise the session's error. An
+  ///   HTTP error status does not throw: check the response.
   public func data(
     from url: URL, cancellationToken: CancellationToken
   ) async throws -> (Data, URLResponse) {
@@ -74,7 +74,7 @@ extension URLSession {
     }
   }
 
-  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  /// Loads the contents of a URL, until a token of couchdeveloper's protocol is cancelled.
   @_disfavoredOverload
   public func data(
     from url: URL, cancellationToken: any CancellationTokenType
@@ -99,7 +99,7 @@ extension URLSession {
     #endif
   }
 
-  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  /// Loads the contents of a URL, until a token of couchdeveloper's protocol is cancelled.
   @discardableResult @_disfavoredOverload
   public func data(
     from url: URL,
@@ -110,7 +110,7 @@ extension URLSession {
       from: url, cancellationToken: cancellationToken.cancellationToken, completion: completion)
   }
 
-  /// The same, until a token of couchdeveloper's protocol is cancelled.
+  /// Loads the contents of a URL, until a token of couchdeveloper's protocol is cancelled.
   @discardableResult @_disfavoredOverload
   public func data(
     from url: URL,

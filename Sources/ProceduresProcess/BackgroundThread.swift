@@ -7,12 +7,12 @@
     internal import Musl
   #endif
 
-  /// A thread of our own.
+  /// Starts threads that belong to this module.
   ///
-  /// Not `Foundation.Thread`, which does not report that the system refused a thread.
+  /// `Foundation.Thread` does not report that the system refused a thread.
   package enum BackgroundThread {
-    /// The size that the main thread has, and threads on glibc. Otherwise the code of others that runs here would have
-    /// 512 KB on Darwin and 128 KB on musl. It is memory only as far as it is used.
+    /// The size of the main thread's stack, and of glibc's threads. User code would otherwise have 512 KB on Darwin and
+    /// 128 KB on musl. Only used pages take memory.
     private static let stackSize = 8 << 20
 
     private final class Start: Sendable {
@@ -21,7 +21,7 @@
       init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new thread; false if the system has none to give.
+    /// Runs `body` on a new thread; false if the system refuses one.
     ///
     /// No signal handler of the process runs there.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
@@ -32,7 +32,7 @@
       unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
       defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-      // This is no variable: on Linux several modules declare the type, and none its initializer for all.
+      // Allocated, since on Linux several modules declare the type, and none an initializer for all.
       let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
       unsafe pthread_attr_init(attributes)
       unsafe pthread_attr_setstacksize(attributes, stackSize)

@@ -4,10 +4,11 @@
   package import Foundation
 #endif
 
-/// The last bytes of an output, at most so many.
+/// The last bytes of an output, at most `limit`.
 package struct CapturedOutput: Sendable {
   private let limit: Int
-  /// Those, and some before them: so a flood is moved in memory only now and then.
+  /// The last bytes, and some before them: so a flood of output is moved in memory only now and
+  /// then.
   private var bytes = Data()
   private var dropped = 0
 
@@ -18,7 +19,7 @@ package struct CapturedOutput: Sendable {
     if bytes.count - limit > max(limit / 4, 65_536) { trim() }
   }
 
-  /// The part that is kept, and how many bytes came before it.
+  /// The kept bytes, and the number of bytes before them.
   package mutating func take() -> (bytes: Data, dropped: Int) {
     if bytes.count > limit { trim() }
     defer { bytes = Data() }

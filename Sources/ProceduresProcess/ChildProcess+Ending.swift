@@ -24,7 +24,7 @@
       isTerminating = true
       guard identifier > 0 else { return giveUpStarting() }
       signalGroup(SIGKILL)
-      // Killed processes are not waited for without end: one may hang in a system call.
+      // The wait for killed processes is limited: one may hang in a system call.
       after(.milliseconds(500)) { child in
         child.groupTimeIsUp = true
         child.advance()
@@ -45,15 +45,15 @@
 
     var group: ProcessGroup { ProcessGroup(identifier: identifier) }
 
-    /// The system was too busy for it, and now it is no longer wanted.
+    /// Gives up a start for which the system was too busy, after a cancel.
     ///
-    /// It may also run already, and this thread not have heard of it: then `run` comes back to this.
+    /// The program may run already without this thread knowing: then `run` ends it.
     private func giveUpStarting() {
       guard isWaitingToStart else { return }
       complete(.failure(Spawner.refusal(of: configuration.program, code: EAGAIN)))
     }
 
-    /// Once, if it is called several times before that.
+    /// Calls `body` in 20 ms; further calls before that have no effect.
     func lookLater(_ body: @escaping @Sendable (ChildProcess) -> Void) {
       guard !isLookingLater else { return }
       isLookingLater = true
@@ -63,7 +63,7 @@
       }
     }
 
-    /// It is not called once the child is done.
+    /// Calls `body` after `duration`, unless the child is done then.
     func after(_ duration: Duration, _ body: @escaping @Sendable (ChildProcess) -> Void) {
       supervisor.after(duration) {
         if !self.isDone { body(self) }

@@ -13,22 +13,22 @@
     internal import Musl
   #endif
 
-  /// One run of a program, from its start until nothing of it is left that we answer for.
+  /// One run of a program, from its start until its group is cleared.
   ///
   /// ```
   /// starting ⟲ → running → (program ended) → waiting for output → reaped → clearing the group → done
   ///    ╰─ not started ───────────────────────────────────────────────────────────────────────↗
   /// ```
   ///
-  /// 1. The first attempt to start is made by the caller of `start()`. All else, and all state, is
-  ///    confined to the supervisor's thread; the methods called from elsewhere only post to it.
-  /// 2. The group is signalled only while the program is not reaped, or while members of the group
-  ///    are still there: in both cases the system cannot give the identifier to another process.
-  ///    (Between the group's last member and the next look at it, 20 ms, it could in theory.)
-  /// 3. `completion` is called exactly once, on a handler thread, if `start()` was called; `started`
-  ///    before it, if the program could be started; and after the last piece of output was handled.
+  /// 1. The caller of `start()` makes the first attempt to start. Everything else, and all state,
+  ///    is confined to the supervisor's thread; methods called from other threads only post to it.
+  /// 2. The group is signalled only while the program is not reaped, or while the group has
+  ///    members: in both cases the system cannot give the identifier to another process. (In theory
+  ///    it could between the end of the last member and the next check, within 20 ms.)
+  /// 3. `completion` is called exactly once after `start()`, on a handler thread, when the last
+  ///    piece of output was handled. `started` is called before it, if the program was started.
   ///
-  /// Time here is real time, whatever clock the procedures around it run on: so is the program's.
+  /// Time here is real time, like the program's, even if the procedures use another clock.
   final class ChildProcess: @unchecked Sendable {
     let configuration: ProcessConfiguration
     let supervisor: ProcessSupervisor
@@ -37,9 +37,9 @@
     private(set) var identifier: pid_t = 0
     private var begin: ContinuousClock.Instant = .now
     private var end: ContinuousClock.Instant?
-    /// The readers of its output and error output, if they have closures.
+    /// The handlers of output and error output, if closures receive them.
     private let handlers: (output: OutputHandler?, error: OutputHandler?)
-    /// If that is its standard input, and it is ours.
+    /// The stream of the standard input, if there is one.
     private var inputStream: ProcessInputStream?
     private var input: InputWriter?
     private var output: OutputReader?
@@ -47,10 +47,11 @@
     private var outputTimeIsUp = false
     private(set) var isReaped = false
     private var exit: ProcessExit?
-    /// What it left in its group when it ended by itself, and that is ended now; nil if nothing was left.
+    /// The commands that the program left in its group when it ended by itself, and that are ended
+    /// now; nil if there are none.
     private var endedDescendants: [String]?
     private var terminal: ForegroundTerminal?
-    // Of ChildProcess+Ending.swift.
+    // State of ChildProcess+Ending.swift.
     var isTerminating = false
     var groupTimeIsUp = false
     var isKillRequested = false
@@ -73,7 +74,7 @@
       )
     }
 
-    /// Starts the program; called once. Returns when it runs, or the start has failed for now.
+    /// Starts the program; called once. Returns when it runs, or when the first attempt has failed.
     func start() {
       guard supervisor.prepare(), HandlerThreads.ends.prepare(), HandlerThreads.output.prepare()
       else {
@@ -84,21 +85,23 @@
       supervisor.post { self.take(attempt, PatienceWithSystem()) }
     }
 
-    /// A cancel: SIGTERM to the group now, SIGKILL after the grace period; nothing once it ended.
+    /// Cancels: sends SIGTERM to the group now, and SIGKILL after the grace period. No effect once
+    /// it has ended.
     func terminate() {
-      // At once: a closure that is behind has to be stopped even if the program has ended.
+      // Cut short on this thread: a closure that is behind must stop even if the program has ended.
       if !configuration.streamsAfterCancel {
         for handler in [handlers.output, handlers.error] { handler?.cutShort() }
       }
       supervisor.post { self.terminateGroup() }
     }
 
-    /// SIGKILL to the group now, or as soon as it is there; nothing once it ended.
+    /// Sends SIGKILL to the group now, or as soon as it exists. No effect once it has ended.
     func kill() { supervisor.post { self.killGroup() } }
 
-    /// A signal to the group; nothing once it ended. Returns when it is sent.
+    /// Sends a signal to the group; no effect once it has ended. Returns when it is sent, or after
+    /// one second.
     ///
-    /// It waits for the supervisor's thread, which waits for no code of others.
+    /// It waits for the supervisor's thread, which never runs user code.
     func send(_ signal: Int32) {
       guard supervisor.prepare() else { return }
       let isSent = DispatchSemaphore(value: 0)
@@ -135,7 +138,7 @@
         complete(.failure(error))
       case .busy(let code):
         var patience = patience
-        // Those in a pipeline may wait for this one, and two pipelines for each other's.
+        // Programs in a pipeline may wait for this one, and two pipelines for each other.
         let othersRun = supervisor.programCount > 0 && !configuration.isInPipeline
         let delay = patience.next(after: code, othersRun: othersRun)
         guard let delay, !isTerminating else {
@@ -143,7 +146,7 @@
         }
         isWaitingToStart = true
         supervisor.after(delay) { [patience] in
-          // Cancelled meanwhile.
+          // It may have been cancelled meanwhile.
           guard !self.isDone else { return }
           self.take(ProcessStart(self.configuration).attempt(), patience)
         }
@@ -201,23 +204,27 @@
       if configuration.endsDescendants { lookWhetherIdle(since: 0) }
     }
 
-    /// Goes as far as it can after something happened: output ended, time is up, a signal was sent.
+    /// Advances as far as possible after an event: output ended, time is up, a signal was sent.
     func advance() {
       guard end != nil, !isDone else { return }
       guard outputIsRead || outputTimeIsUp else { return }
+      // 1. Reap the program once its output is read, or its time is up: until then no other process
+      //    can get its identifier.
       if !isReaped {
-        // What stays was left on purpose, and may lose the identifier of its group.
+        // Descendants that stay were left on purpose, and the system may reuse their group's
+        // identifier later: stop watching it.
         if !configuration.endsDescendants, !isTerminating { leaveParentWatch() }
         isReaped = true
         exit = ChildStatus.reap(identifier)
         supervisor.programCount -= 1
-        // Mostly the group is gone with the program, and one call says so. If not, its members keep the identifier:
-        // see 2.
+        // 2. End its descendants. Usually the group ends with the program, and one system call
+        // shows that. If not, its members keep the identifier (invariant 2).
         if configuration.endsDescendants, !isTerminating, !group.isGone {
           endedDescendants = group.commands
           return terminateGroup()
         }
       }
+      // 3. After a termination, poll until the group is gone, or its time is up.
       guard !isTerminating || groupTimeIsUp || group.isGone else {
         return lookLater { $0.advance() }
       }
@@ -232,9 +239,9 @@
       (output?.isAtEnd ?? true) && (errorOutput?.isAtEnd ?? true)
     }
 
-    /// A descendant that will be ended anyway keeps the output open. That need not wait for the whole
-    /// grace period: when all that is left of the group was asleep, in two looks, and wrote nothing in
-    /// between, none of it is about to write data that it got from the program.
+    /// Shortens the grace period if a descendant that will be ended anyway keeps the output open.
+    /// If all members of the group were asleep in two checks, and wrote nothing in between, none of
+    /// them is about to write data that it got from the program.
     private func lookWhetherIdle(since pieceCount: Int) {
       after(.milliseconds(20)) { child in
         guard !child.outputIsRead, !child.outputTimeIsUp else { return }
@@ -249,7 +256,7 @@
       }
     }
 
-    /// Takes what the pipes hold, and completes when the last handler has returned.
+    /// Reads the rest of the pipes, and completes when the last handler has returned.
     private func finishReading() {
       isDone = true
       leaveParentWatch()
@@ -290,7 +297,8 @@
 
     // MARK: The terminal
 
-    /// Ctrl-Z stops the program that has the terminal, and is meant for this process too.
+    /// Polls for Ctrl-Z, which stops the program that has the terminal, and must stop this process,
+    /// too.
     private func lookWhetherStopped() {
       after(.milliseconds(100)) { child in
         guard let terminal = child.terminal else { return }
@@ -304,7 +312,8 @@
       }
     }
 
-    /// Continued in the background, this process waits until it is in the foreground again.
+    /// Waits until this process, which may have been continued in the background, is in the
+    /// foreground again.
     private func waitForForeground() {
       guard let terminal else { return }
       guard terminal.isOurs else { return after(.milliseconds(100)) { $0.waitForForeground() } }

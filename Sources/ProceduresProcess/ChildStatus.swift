@@ -7,19 +7,18 @@
     internal import Musl
   #endif
 
-  /// The system's knowledge of a child process of ours.
   enum ChildStatus {
-    /// Whether it has ended, or is no child of ours any more. It is not reaped.
+    /// Whether the process has ended, or is no longer a child of this process. Does not reap it.
     static func hasEnded(_ identifier: pid_t) -> Bool {
       look(at: identifier, WEXITED | WNOWAIT) != .nothing
     }
 
-    /// Whether a signal, or the terminal, has stopped it since this was asked before.
+    /// Whether a signal or the terminal has stopped the process since the last call.
     static func wasStopped(_ identifier: pid_t) -> Bool {
       look(at: identifier, WSTOPPED) == .changed
     }
 
-    /// Takes the status of an ended process; nil if other code took it before us.
+    /// Reaps an ended process and returns its status; nil if other code has reaped it.
     static func reap(_ identifier: pid_t) -> ProcessExit? {
       var status: Int32 = 0
       var reaped: pid_t

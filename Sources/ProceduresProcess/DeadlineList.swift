@@ -1,11 +1,9 @@
-/// Work that is due at some time. A few for each program at most, so a look at all of them is
-/// cheap.
+/// Work with deadlines. There are a few for each program at most, so a scan of all is cheap.
 struct DeadlineList {
   typealias Body = @Sendable () -> Void
 
   private var pending: [(instant: ContinuousClock.Instant, body: Body)] = []
 
-  /// The earliest instant.
   private(set) var next: ContinuousClock.Instant?
 
   mutating func add(_ body: @escaping Body, at instant: ContinuousClock.Instant) {

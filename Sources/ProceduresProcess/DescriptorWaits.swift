@@ -7,9 +7,9 @@
     internal import Musl
   #endif
 
-  /// The descriptors that are waited for, and what to do when they are ready.
+  /// The awaited descriptors, and the handlers to call when they are ready.
   ///
-  /// Waits have identifiers of their own: the number of a closed descriptor comes back.
+  /// Waits have identifiers of their own, since the number of a closed descriptor is reused.
   struct DescriptorWaits {
     enum Readiness { case reading, writing }
 
@@ -20,7 +20,7 @@
       let handler: @Sendable () -> Void
     }
 
-    /// `entries[0]` is the descriptor to be woken by; `entries[n + 1]` belongs to `waits[n]`.
+    /// `entries[0]` is the wake-up descriptor; `entries[n + 1]` belongs to `waits[n]`.
     private var entries: [pollfd]
     private var waits: [Wait] = []
     private var positions: [Identifier: Int] = [:]
@@ -47,7 +47,7 @@
     mutating func take(_ identifier: Identifier) -> (@Sendable () -> Void)? {
       guard let position = positions.removeValue(forKey: identifier) else { return nil }
       let handler = waits[position].handler
-      // The last one takes its place.
+      // The last wait takes its position.
       if position != waits.count - 1 {
         waits[position] = waits[waits.count - 1]
         entries[position + 1] = entries[entries.count - 1]
@@ -58,7 +58,7 @@
       return handler
     }
 
-    /// Waits until something is ready, at most for a time; -1 is for ever.
+    /// Waits until a descriptor is ready, at most for `milliseconds`; -1 is forever.
     mutating func poll(milliseconds: Int32) -> (identifiers: [Identifier], isWokenUp: Bool) {
       let count = unsafe systemPoll(&entries, nfds_t(entries.count), milliseconds)
       guard count > 0 else { return ([], false) }
@@ -70,7 +70,7 @@
     }
   }
 
-  /// Under another name, since a method is called `poll`.
+  /// It needs another name, since a method is called `poll`.
   private func systemPoll(
     _ entries: UnsafeMutablePointer<pollfd>, _ count: nfds_t, _ milliseconds: Int32
   ) -> Int32 {

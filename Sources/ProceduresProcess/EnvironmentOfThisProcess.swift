@@ -10,7 +10,7 @@
 
 /// The variables of this process, as the system keeps them.
 ///
-/// As everywhere in C, another thread that changes them meanwhile is a mistake of the program.
+/// As everywhere in C, no other thread may change them meanwhile.
 enum EnvironmentOfThisProcess {
   typealias Pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
@@ -30,7 +30,7 @@ enum EnvironmentOfThisProcess {
 }
 
 extension ProcessEnvironment {
-  /// The texts that contain a zero byte, or a name that no variable can have, cannot be given.
+  /// False if a text contains a zero byte, or a name is impossible for a variable.
   var isPossible: Bool {
     changes.allSatisfy { name, value in
       !name.isEmpty && !name.utf8.contains(UInt8(ascii: "=")) && !name.utf8.contains(0)

@@ -8,14 +8,14 @@
     internal import Musl
   #endif
 
-  /// Calls back once, on the supervisor's thread, when a child process has ended; it does not reap it.
+  /// Calls back once, on the supervisor's thread, when a child process has ended. Does not reap it.
   ///
-  /// Until it is reaped its identifier, which is also that of its group, cannot be given to
-  /// another process, so signalling the group is safe. No thread waits for it.
+  /// Until it is reaped, the system cannot give its identifier, which is also its group's, to another process, so
+  /// signalling the group is safe. No thread waits for it.
   enum ExitWatcher {
     #if canImport(Darwin)
-      /// It is none of the global queues: their threads, some 64 there, may all be blocked by code that waits for a program.
-      /// A serial queue of its own gets a thread nevertheless.
+      /// All threads of the global queues, some 64 there, may be blocked by code that waits for a program. A serial
+      /// queue of its own gets a thread nevertheless.
       private static let queue = DispatchQueue(label: "procedures.exits", qos: .userInitiated)
     #endif
 
@@ -49,7 +49,7 @@
     }
 
     #if !canImport(Darwin)
-      /// An old kernel, another C library, or no descriptor left: looks, ever less often.
+      /// Polls, ever less often, on an old kernel, with another C library, or without a free descriptor.
       private static func look(
         at identifier: pid_t, every interval: Duration, _ supervisor: ProcessSupervisor,
         _ handler: @escaping @Sendable () -> Void

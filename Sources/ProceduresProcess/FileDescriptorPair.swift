@@ -9,8 +9,8 @@
 
   /// The two ends of a pipe, both closed on exec and both above the standard streams.
   ///
-  /// Above 2, because a process started with a closed standard stream would get a pipe in its
-  /// place, and setting up the child's streams one after the other would overwrite it.
+  /// They are above 2, because in a process with a closed standard stream a pipe would get its
+  /// number, and setting up the child's streams one after the other would overwrite it.
   struct FileDescriptorPair {
     let reading: Int32
     let writing: Int32

@@ -24,27 +24,27 @@
     /// Whether this process is in the foreground.
     var isOurs: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-    /// Gives it to a process group, and wakes what the system stopped because it asked too early.
+    /// Gives the terminal to a process group, and continues it, since the system stops a program that uses the terminal
+    /// too early.
     func give(to group: pid_t) {
       setForeground(group)
       _ = killpg(group, SIGCONT)
     }
 
-    /// Takes it back.
+    /// Takes the terminal back.
     ///
-    /// - Parameter restoring: whether its settings are to be as they were, since the program may not
-    ///   have had the time to see to that.
+    /// - Parameter restoring: whether to restore its settings, since the program may not have had time for that.
     func takeBack(restoring: Bool) {
       setForeground(getpgrp())
       if restoring { unsafe tcsetattr(descriptor, TCSADRAIN, &settings) }
     }
 
-    /// Stops this process as Ctrl-Z does; returns when it goes on.
+    /// Stops this process as Ctrl-Z does; returns when it continues.
     ///
-    /// Sent to this thread, which so does not get any further before all have stopped.
+    /// The signal goes to this thread, which therefore cannot run on before all threads have stopped.
     func stopThisProcess() { raise(SIGSTOP) }
 
-    /// With SIGTTOU blocked, which would stop us when we are in the background.
+    /// Blocks SIGTTOU meanwhile, which would stop this process in the background.
     private func setForeground(_ group: pid_t) {
       var blocked = sigset_t()
       unsafe sigemptyset(&blocked)

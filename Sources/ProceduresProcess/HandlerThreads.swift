@@ -2,17 +2,17 @@
   internal import Dispatch
   internal import ProcedurePrimitives
 
-  /// A few threads for the code of others, which may block: handlers of output, and what follows the
-  /// end of a program.
+  /// A few threads for user code, which may block: handlers of output, and the work after a
+  /// program's end.
   ///
-  /// 1. The first thread is made together with that which supervises programs; more as they are
-  ///    needed, up to the limit, and these go when they have had nothing to do for a while.
+  /// 1. The first thread is made together with the supervisor's thread, and stays. More are made as
+  ///    needed, up to the limit, and end after ten idle seconds.
   /// 2. If the system refuses more, the existing ones do the work.
-  /// 3. Jobs begin in the order in which they came.
+  /// 3. Jobs begin in the order of submission.
   package final class HandlerThreads: Sendable {
     package typealias Job = @Sendable () -> Void
 
-    /// For handlers of output: as many as these may block before others wait for them.
+    /// For handlers of output: this many may block before others wait for them.
     static let output = HandlerThreads(limit: 16)
     /// For the ends of programs, which must not wait for a blocked handler of output.
     static let ends = HandlerThreads(limit: 1)
@@ -29,7 +29,7 @@
 
     package init(limit: Int) { self.limit = limit }
 
-    /// Makes the first thread, if it is not there; false if the system has none to give.
+    /// Makes the first thread, unless it exists; false if the system refuses it.
     package func prepare() -> Bool {
       let mustStart = state.withLock { state in
         guard state.count == 0 else { return false }
@@ -66,7 +66,7 @@
         let (job, isOver) = state.withLock { state -> (Job?, Bool) in
           state.idleCount -= 1
           if result == .success { return (state.line.popFirst(), false) }
-          // The last one stays.
+          // The last thread stays.
           guard state.line.isEmpty, state.count > 1 else { return (nil, false) }
           state.count -= 1
           return (nil, true)

@@ -12,10 +12,10 @@
     internal import Musl
   #endif
 
-  /// Writes a stream into a pipe as its reader takes it, then closes the pipe.
+  /// Writes a stream into a pipe as fast as the program reads it, then closes the pipe.
   ///
-  /// Everything here runs on the supervisor's thread. A reader that went away early
-  /// ends the writing without an error: a program may ignore its input.
+  /// Everything here runs on the supervisor's thread. A reader that closes early ends the writing
+  /// without an error: a program may ignore its input.
   final class InputWriter: @unchecked Sendable {
     private let descriptor: Int32
     private let supervisor: ProcessSupervisor
@@ -30,7 +30,7 @@
       Self.prepare(descriptor)
     }
 
-    /// Once, before bytes are written to it.
+    /// Prepares a descriptor, once, before bytes are written to it.
     static func prepare(_ descriptor: Int32) {
       FileDescriptorPair.makeNonBlocking(descriptor)
       #if canImport(Darwin)
@@ -70,7 +70,7 @@
       }
     }
 
-    /// Writes like the function of the system, without SIGPIPE.
+    /// Like the system's `write`, without SIGPIPE.
     static func write(_ bytes: Data, to descriptor: Int32) -> Int {
       withoutBrokenPipeSignal {
         unsafe bytes.withUnsafeBytes { buffer in
@@ -81,7 +81,8 @@
 
     /// Keeps SIGPIPE, which a write to a pipe without a reader raises, from ending this process.
     ///
-    /// It is raised in this thread: blocked and taken away here, nothing changes for others.
+    /// It is raised in this thread: blocking and consuming it here changes nothing for other
+    /// threads.
     private static func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
       var pipeSignal = sigset_t()
       unsafe sigemptyset(&pipeSignal)
@@ -104,7 +105,7 @@
     }
   }
 
-  /// Under another name, since a method is called `write`.
+  /// It needs another name, since a method is called `write`.
   private func writeBytes(
     _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
   ) -> Int {

@@ -22,10 +22,10 @@
     /// The beginning of a line that has no end yet.
     private var rest: [UInt8] = []
 
-    /// - Parameter longest: a longer line comes in several, cut before a character and not inside.
+    /// - Parameter longest: a longer line is split into several, at the boundaries of characters.
     package init(longest: Int) { self.longest = longest }
 
-    /// Takes a piece of output and returns the lines it completes.
+    /// Takes a piece of output and returns the lines that it completes.
     package mutating func append(_ data: Data) -> [Line] {
       var lines: [Line] = []
       var bytes = (rest + data)[...]
@@ -37,20 +37,20 @@
       return lines
     }
 
-    /// The line that was not ended, if there is one.
+    /// The last line, if it has no line feed.
     package mutating func end() -> [Line] {
       defer { rest = [] }
       return rest.isEmpty ? [] : [rest[...]]
     }
 
-    /// A line that is too long gets ended. Returns the rest.
+    /// Splits a line that is too long. Returns the rest.
     private func cut(_ bytes: Line, _ lines: inout [Line]) -> Line {
       var bytes = bytes
       while bytes.count > longest {
         let limit = bytes.startIndex + longest
         var end = limit
         while end > limit - 4, bytes[end] & 0xC0 == 0x80 { end -= 1 }
-        // Not UTF-8 anyway.
+        // The bytes are not UTF-8.
         if bytes[end] & 0xC0 == 0x80 { end = limit }
         lines.append(bytes[..<end])
         bytes = bytes[end...]

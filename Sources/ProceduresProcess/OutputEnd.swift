@@ -4,18 +4,18 @@
   package import Foundation
 #endif
 
-/// The end of a program's output, as text of bounded length: errors stand there.
+/// The end of a program's output, as text of bounded length. It usually shows the errors.
 package struct OutputEnd: Sendable {
-  /// The size in bytes.
+  /// The longest text, in bytes.
   package static let length = 1_000
 
-  /// Without white space at its end; `…` stands for anything before.
+  /// The text without trailing white space; `…` stands for earlier output.
   let text: String
 
   /// The end of no output.
   package init() { text = "" }
 
-  /// Whole lines, if the last is not longer than all that is kept.
+  /// Keeps whole lines, if the last line is not longer than `length`.
   package init(of output: Data) {
     let isWhite: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) }
     let written = output.prefix(through: output.lastIndex { !isWhite($0) } ?? output.startIndex - 1)
@@ -27,7 +27,7 @@ package struct OutputEnd: Sendable {
     if let newline = kept.firstIndex(of: 0x0a) {
       kept = kept.suffix(from: newline + 1)
     } else {
-      // It does not begin in the middle of a character.
+      // Begin at the boundary of a character.
       kept = kept.drop { $0 & 0xc0 == 0x80 }
     }
     text = "…" + String(decoding: kept, as: UTF8.self)

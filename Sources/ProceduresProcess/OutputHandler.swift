@@ -6,14 +6,14 @@
     package import Foundation
   #endif
 
-  /// Takes output that is not kept, on handler threads, one call at a time.
+  /// Passes output to the user's closure, on handler threads, one call at a time.
   ///
   /// ```
   /// handing over ──cutShort──▶ keeping back ──end──▶ the last lines
   /// ```
   ///
-  /// After a cancel the call of the user's closure that runs is the last for what was read. The end of what follows,
-  /// perhaps a program's last words, is handed over when the output has ended.
+  /// After a cancel the running call of the user's closure is the last for the output that was read before. The end of
+  /// the later output, perhaps a program's last words, is handed over when the output has ended.
   package final class OutputHandler: @unchecked Sendable {
     private enum Destination {
       case pieces(@Sendable (Data) -> Void)
@@ -21,12 +21,12 @@
     }
 
     private static let longestLine = 65_536
-    /// How much is handed over after a cancel.
+    /// The limits of the output that is handed over after a cancel.
     private static let (lastLineCount, lastByteCount) = (100, 65_536)
 
     private let destination: Destination
     private let isCutShort = Atomic(false)
-    // Of the calls, which come one at a time.
+    // Used only by the calls, which do not overlap.
     @safe @exclusivity(unchecked) private var cutter = LineCutter(longest: longestLine)
     @safe @exclusivity(unchecked) private var lastLines: [[UInt8]] = []
     @safe @exclusivity(unchecked) private var lastBytes = Data()
@@ -40,7 +40,7 @@
       }
     }
 
-    /// The program is cancelled. May be called from any thread.
+    /// Called when the program is cancelled. May be called from any thread.
     package func cutShort() { isCutShort.store(true, ordering: .relaxed) }
 
     package func take(_ data: Data) {
@@ -55,7 +55,7 @@
       }
     }
 
-    /// Whether `end()` has something to do, as far as that is known.
+    /// Whether `end()` may have output to hand over.
     package var mayHaveMore: Bool {
       switch destination {
       case .pieces: !lastBytes.isEmpty

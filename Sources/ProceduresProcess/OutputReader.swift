@@ -12,9 +12,9 @@
     internal import Musl
   #endif
 
-  /// Reads the end of a pipe as it fills, until its other end is closed everywhere.
+  /// Reads a pipe as it fills, until all descriptors of its other end are closed.
   ///
-  /// Everything here runs on the supervisor's thread, but for the handler: while that runs, elsewhere,
+  /// Everything here runs on the supervisor's thread, except for the handler: while that runs on another thread,
   /// nothing more is read.
   final class OutputReader: @unchecked Sendable {
     private let descriptor: Int32
@@ -25,14 +25,13 @@
     private var isHandling = false
     private var whenStopped: (@Sendable () -> Void)?
     private var captured: CapturedOutput
-    /// The last of what a handler got, a few pieces at most.
+    /// The end of the output that the handler got, at most 2,000 bytes.
     private var handedOver = Data()
-    /// How many pieces there were.
     private(set) var pieceCount = 0
     private(set) var isAtEnd = false
     private(set) var isStopped = false
 
-    /// Keeps the last bytes that it reads, or hands all to a handler if there is one; calls `ended` at the end.
+    /// Keeps the last bytes that it reads, or passes all to the handler, if there is one. Calls `ended` at the end.
     init(
       _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: OutputHandler?,
       keeping mostCapturedBytes: Int, ended: @escaping @Sendable () -> Void
@@ -45,7 +44,7 @@
       FileDescriptorPair.makeNonBlocking(descriptor)
     }
 
-    /// Reads one piece when there is one, so that a flood of output does not hold up a cancel.
+    /// Reads one piece when the pipe has data; a single one, so that a flood of output does not delay a cancel.
     func start() {
       wait = supervisor.wait(for: descriptor, .reading) {
         self.wait = nil
@@ -62,7 +61,7 @@
       }
     }
 
-    /// Takes what the pipe holds now, at most as much as a pipe can hold, and stops reading.
+    /// Reads the present contents of the pipe, at most as much as a pipe can hold, and stops.
     ///
     /// - Parameter completion: called when all of it is handled.
     func stop(_ completion: @escaping @Sendable () -> Void) {
@@ -104,7 +103,7 @@
       }
     }
 
-    /// Empty when there is nothing to read now.
+    /// Empty when the pipe has no data now.
     private func readPiece() -> [UInt8] {
       guard !isAtEnd else { return [] }
       let capacity = 65536
@@ -125,10 +124,10 @@
       return bytes
     }
 
-    /// The part that is kept, and how many bytes came before it.
+    /// The kept bytes, and the number of bytes before them.
     func takeCaptured() -> (bytes: Data, dropped: Int) { captured.take() }
 
-    /// The end of all it has read, captured or not.
+    /// The end of the output that it has read, captured or not.
     var outputEnd: OutputEnd { handler == nil ? captured.end : OutputEnd(of: handedOver) }
 
     private func end() {

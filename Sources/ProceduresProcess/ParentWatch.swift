@@ -13,33 +13,33 @@
     internal import Musl
   #endif
 
-  /// Ends programs when this process has ended, in any way: for `endsWithThisProcess`.
+  /// Ends programs when this process has ended in any way, for `endsWithThisProcess`.
   ///
-  /// A process of its own does it, the watch: a shell that reads from a pipe whose other end only this process has.
-  /// It learns from lines which groups there are, and ends them when it meets the end of the file.
+  /// A separate process does that, the watch: a shell that reads from a pipe whose other end only this process has
+  /// open. It reads the groups as lines, and ends them when it meets the end of the file.
   ///
-  /// Not `PR_SET_PDEATHSIG`: Darwin has none, it cannot be set by `posix_spawn`, and Linux sends it when the *thread*
-  /// that started the program ends.
+  /// `PR_SET_PDEATHSIG` does not help: Darwin has none, `posix_spawn` cannot set it, and Linux sends it when the
+  /// *thread* that started the program ends.
   ///
-  /// 1. A program's group is noted when the program runs, and no later than that thread goes on.
-  /// 2. It is taken off before the system can give its identifier to another process.
-  /// 3. A watch that has ended, since somebody killed it, is replaced by a new one when the next program starts.
+  /// 1. A program's group is added right after its start, before the starting thread goes on.
+  /// 2. It is removed before the system can give its identifier to another process.
+  /// 3. A watch that was killed is replaced when the next program starts.
   final class ParentWatch: Sendable {
     static let shared = ParentWatch()
 
     fileprivate struct State: Sendable {
       var pipe: Int32?
       var watch: pid_t = 0
-      /// The groups, and how many seconds they have between SIGTERM and SIGKILL.
+      /// The groups, and the seconds between SIGTERM and SIGKILL of each.
       var groups: [pid_t: Int64] = [:]
     }
 
     private let state = Locked(State())
 
-    /// Makes the watch if it is not there. Called before a program starts that will be noted.
+    /// Starts the watch unless it runs. Called before the start of a program that will be added.
     func prepare(for configuration: ProcessConfiguration) throws(ProcessError) -> Spawner.Outcome? {
       let start = state.withLock { state -> Result<Spawner.Outcome, ProcessError>? in
-        // A line without meaning shows whether it reads.
+        // A line without meaning shows whether the watch still reads.
         if let pipe = state.pipe, Self.send("=", to: pipe) { return nil }
         return Self.startWatch(&state)
       }
@@ -77,7 +77,7 @@
 
     private static func startWatch(_ state: inout State) -> Result<Spawner.Outcome, ProcessError> {
       if let pipe = state.pipe.take() {
-        // Killed first: one that was only stopped would take the end of its input for that of this process.
+        // Kill it first: a watch that was only stopped would take the end of its input for the end of this process.
         kill(state.watch, SIGKILL)
         close(pipe)
         let watch = state.watch
@@ -101,7 +101,7 @@
         close(pipe.writing)
         return outcome
       }
-      // A watch that is stopped must not stop this process.
+      // A stopped watch must not block this process.
       InputWriter.prepare(pipe.writing)
       (state.pipe, state.watch) = (pipe.writing, watch)
       for group in state.groups.keys { _ = send(state.line("+", group), to: pipe.writing) }
@@ -113,7 +113,7 @@
       return InputWriter.write(bytes, to: pipe) == bytes.count
     }
 
-    /// Numbers only: nothing of the user's comes into it.
+    /// The script reads numbers only, and no user data.
     private static let script = """
       programs=' '
       while read -r word program; do

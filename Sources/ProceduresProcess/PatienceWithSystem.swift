@@ -7,18 +7,18 @@
     internal import Musl
   #endif
 
-  /// How long to wait before a program that the system refused to start is tried again.
+  /// The waits between the attempts to start a program that the system refuses.
   struct PatienceWithSystem: Sendable {
     private var waited = Duration.zero
     private var delay = Duration.milliseconds(1)
 
-    /// nil: no longer.
+    /// The next wait; nil to give up.
     ///
-    /// - Parameter othersRun: whether programs run that we started. Their end makes room.
+    /// - Parameter othersRun: whether other programs of this process run, whose end makes room.
     mutating func next(after code: Int32, othersRun: Bool) -> Duration? {
-      // A file just written counts as busy while a program that started meanwhile still has our
-      // descriptor of it: between its fork and its exec, which is an instant, or much longer on a
-      // machine that has too much to do.
+      // A file that was just written counts as busy while a program that is being started still has
+      // this process's descriptor of it, between its fork and its exec: an instant, or much longer
+      // on an overloaded machine.
       let limit: Duration = code == ETXTBSY ? .milliseconds(500) : .seconds(2)
       guard waited < limit || (othersRun && code != ETXTBSY) else { return nil }
       defer { delay = min(delay * 2, .milliseconds(100)) }

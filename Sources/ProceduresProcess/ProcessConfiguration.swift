@@ -1,6 +1,6 @@
-/// Everything about a program to run: what, where, with which streams, and how it is ended.
+/// The settings of a program to run: program, directory, streams, and how it is ended.
 public struct ProcessConfiguration: Sendable {
-  /// A path when it contains a slash, else a name that is looked up in `PATH`.
+  /// A path if it contains a slash, otherwise a name that is looked up in `PATH`.
   ///
   /// `PATH` is read from `environment`. A relative path starts at `directory`.
   public var program: String
@@ -17,41 +17,43 @@ public struct ProcessConfiguration: Sendable {
   public var standardOutput: ProcessOutput = .captured
   /// The destination of its error output, unless `mergesStandardError`; by default memory.
   public var standardError: ProcessOutput = .captured
-  /// How many bytes of captured output are kept, of each of the two: the last ones. By default 16 MB.
+  /// The number of bytes that are kept of each captured output, from its end; 16 MB by default.
   ///
-  /// `ProcessResult.droppedByteCount` says how many were not.
+  /// `ProcessResult.droppedByteCount` counts the others.
   public var mostCapturedBytes = 16 << 20
   /// Sends standard error where standard output goes, in the order written (`2>&1` in a shell).
   public var mergesStandardError = false
 
-  /// The program's share of the terminal; by default none, whatever its standard streams are.
+  /// The program's share of the terminal; by default none, even if its standard streams are a
+  /// terminal.
   public var terminal: ProcessTerminal = .none
 
   /// The exit statuses that count as success.
   public var successStatuses: Set<Int32> = [0]
 
-  /// How long a cancelled program has between SIGTERM and SIGKILL.
+  /// The time of a cancelled program between SIGTERM and SIGKILL.
   public var terminationGracePeriod: Duration = .seconds(3)
-  /// How long output is waited for after the program ended, when a descendant holds the pipe open.
+  /// The longest wait for output after the program's end, when a descendant holds the pipe open.
   ///
-  /// All that the program itself wrote is read in any case.
+  /// All output of the program itself is read in any case.
   public var outputGracePeriod: Duration = .milliseconds(500)
-  /// Ends whatever the program left running in its process group, once it ended by itself.
+  /// Ends the programs that it left running in its process group, once it has ended by itself.
   ///
-  /// It is done as in a cancel: SIGTERM, and SIGKILL after the grace period. By default such
-  /// programs are left alone, as in a shell. After a cancel the group is always cleared. A sleeping program that keeps
-  /// an output pipe open is ended at once, not after `outputGracePeriod`.
+  /// They are ended as by a cancel: SIGTERM, and SIGKILL after the grace period. If false, such
+  /// programs are left alone, as in a shell. After a cancel the group is always cleared. A sleeping
+  /// program that keeps an output pipe open is ended at once, not after `outputGracePeriod`.
   public var endsDescendants = false
 
   /// Ends the program's process group when this process ends, even if it crashes or is killed.
   ///
-  /// It is done as in a cancel: SIGTERM, and SIGKILL after `terminationGracePeriod`, in whole seconds. All such programs
-  /// share one small process, a shell, which waits for the end of this one from the first of them on. Without it the
-  /// program is not started. A process that is killed in the instant in which it starts a program may leave it.
+  /// The group is ended as by a cancel: SIGTERM, and SIGKILL after `terminationGracePeriod`, in
+  /// whole seconds. All such programs share one shell, which starts with the first of them and
+  /// waits for the end of this process. If the shell cannot be started, neither is the program. If
+  /// this process is killed in the instant of a start, the program may be left running.
   public var endsWithThisProcess = false
 
   #if os(macOS) || os(Linux)
-    /// Whether output is handed over after a cancel as it comes, since somebody looks at it.
+    /// Whether output is still handed over as it arrives after a cancel, since a user watches it.
     package var streamsAfterCancel = false
     /// The pipe from the program before it in a pipeline, instead of `standardInput`.
     package var inputPipe: ProcessPipe?

@@ -1,9 +1,9 @@
 /// The environment of a program: inherited from this process with changes, or its own.
 ///
 /// ```swift
-/// configuration.environment["LANG"] = "C"     // as this process has it, but for that
-/// configuration.environment["DEBUG"] = nil    // without it
-/// configuration.environment = ["PATH": "/usr/bin:/bin"]   // that, and nothing else
+/// configuration.environment["LANG"] = "C"     // the environment of this process, with one change
+/// configuration.environment["DEBUG"] = nil    // removes it
+/// configuration.environment = ["PATH": "/usr/bin:/bin"]   // this, and nothing else
 /// ```
 ///
 /// The inherited environment is neither copied nor read before the program starts, so a value costs
@@ -28,7 +28,7 @@ public struct ProcessEnvironment: Sendable, Equatable {
 
   /// The value of a variable; nil if the program does not get it.
   ///
-  /// Setting it to nil takes an inherited one away.
+  /// Setting it to nil removes an inherited variable.
   public subscript(name: String) -> String? {
     get {
       if let change = changes[name] { return change }
@@ -43,14 +43,14 @@ public struct ProcessEnvironment: Sendable, Equatable {
     }
   }
 
-  /// Sets variables besides the present ones; these win.
+  /// Sets variables, which replace existing ones of the same name.
   public mutating func set(_ variables: [String: String]) {
     for (name, value) in variables { changes.updateValue(value, forKey: name) }
   }
 }
 
 extension ProcessEnvironment: ExpressibleByDictionaryLiteral {
-  /// These variables, and no others. If a name is there twice, its last value has effect.
+  /// These variables, and no others. If a name occurs twice, the last value counts.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(Dictionary(elements, uniquingKeysWith: { _, last in last }))
   }

@@ -1,6 +1,8 @@
-/// Why a program could not be run, or that it ended without success; it always names the program.
+/// The error of a program that could not be run, or ended without success. It always names the
+/// program.
 ///
-/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of yours.
+/// A struct with a code, so that a new kind of error does not break an exhaustive `switch` of
+/// yours.
 public struct ProcessError: Error, Sendable, CustomStringConvertible {
   /// The kinds of error.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -9,7 +11,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
 
     /// There is no such program: neither at that path, nor in the directories of `PATH`.
     public static let programNotFound = Code(description: "programNotFound")
-    /// The file is there, but it may not be, or cannot be, executed.
+    /// The file exists, but it may not be, or cannot be, executed.
     public static let notExecutable = Code(description: "notExecutable")
     /// The working directory does not exist, is not a directory, or may not be entered.
     public static let directoryNotFound = Code(description: "directoryNotFound")
@@ -27,14 +29,14 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
   public let program: String
   /// The result of the program, if it ran at all.
   public let result: ProcessResult?
-  /// The end of what the program wrote to standard error: some 1,000 bytes, in whole lines.
+  /// The end of the program's standard error: some 1,000 bytes, in whole lines.
   ///
-  /// Also if that was streamed; with `mergesStandardError`, of both outputs. Empty if it went where the
-  /// output of this process goes, or was thrown away.
+  /// It is there even if the output was streamed; with `mergesStandardError` it is the end of both
+  /// outputs. Empty if the output was inherited, discarded or written to a file.
   public var errorText: String { result?.errorOutputEnd.text ?? "" }
   /// One sentence that says what happened, followed by `errorText`.
   ///
-  /// It has the program, but not its arguments or environment: those may hold secrets.
+  /// It names the program, but not its arguments or environment, which may hold secrets.
   public let description: String
 
   package init(_ code: Code, program: String, result: ProcessResult? = nil, _ description: String) {
@@ -47,7 +49,7 @@ public struct ProcessError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ProcessError {
-  /// A stream is the input of one program.
+  /// The error for an input stream that another program already has.
   package static func inputIsTaken(from configuration: ProcessConfiguration) -> ProcessError {
     ProcessError(
       .notStarted, program: configuration.program,
@@ -57,7 +59,7 @@ extension ProcessError {
 }
 
 extension ProcessError.Code {
-  /// Lets a code stand for the errors that have it, in a `catch` or a `case`.
+  /// Matches errors with this code in a `catch` or a `case`.
   ///
   /// ```swift
   /// } catch ProcessError.Code.programNotFound {

@@ -12,7 +12,6 @@
     internal import Musl
   #endif
 
-  /// The processes that share a group with the program that started it.
   struct ProcessGroup {
     /// The identifier of the group, and of its first process.
     let identifier: pid_t
@@ -21,15 +20,16 @@
 
     /// Whether nothing of the group runs any more.
     ///
-    /// Ended processes that were not reaped do not count. There are some for as long as process 1
-    /// likes, and in a container without an init for ever.
+    /// Ended processes that were not reaped do not count: process 1 decides when to reap them, and
+    /// a container without an init never does.
     var isGone: Bool {
       guard killpg(identifier, 0) == 0 else { return true }
       guard let states else { return false }
       return states.isEmpty
     }
 
-    /// What runs of it, each as `sleep 60 (process 4711)`; empty where that is not known.
+    /// Its running members, each as `sleep 60 (process 4711)`; empty if the system does not list
+    /// them.
     var commands: [String] {
       #if os(Linux)
         (members ?? []).map { process, _ in
@@ -43,13 +43,13 @@
       #endif
     }
 
-    /// Whether all that runs of it sleeps until something happens; false where that is not known.
+    /// Whether all its running members sleep; false if that is not known.
     var isAsleep: Bool { states?.allSatisfy { $0 == "S" || $0 == "T" || $0 == "t" } ?? false }
 
-    /// The states of its running members, as the system's letters; nil where they are not known.
+    /// The states of its running members, as the system's letters; nil if they are not known.
     private var states: [Substring]? { members?.map(\.state) }
 
-    /// Its running members; nil where they are not known.
+    /// Its running members; nil if they are not known.
     private var members: [(process: pid_t, state: Substring)]? {
       #if os(Linux)
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []

@@ -19,28 +19,28 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// A program meets the end of its input after `end()`: without that it may wait forever, as at a terminal. A stream is
-/// for one program; a second one fails with a `ProcessError`.
+/// for one program; a second program fails with a `ProcessError`.
 ///
 /// ## Thread safety
 /// Everything may be called from any thread, before the program runs, while it runs, and after it. Bytes arrive in the
 /// order of the calls. No call blocks.
 ///
 /// ## Memory
-/// Bytes that the program has not taken yet are kept in memory. Where there may be many, `waitUntilWritten()` between
-/// two writes bounds them.
+/// Bytes that the program has not taken yet are kept in memory. If there may be many, call `waitUntilWritten()` between
+/// two writes to bound them.
 public final class ProcessInputStream: Sendable {
   private struct Wait: Sendable {
     let identifier: UInt64
-    /// How many bytes must be taken.
+    /// The number of bytes that must be taken, since the beginning.
     let position: UInt64
     let continuation: CheckedContinuation<Bool, Never>
   }
 
   private struct State: Sendable {
     var pieces = Fifo<Data>()
-    /// The rest of the piece that is being taken.
+    /// The rest of the piece that the program is taking.
     var piece: Data?
-    /// What was written, and what the program has taken, since the beginning.
+    /// The bytes that were written, and that the program has taken, since the beginning.
     var written: UInt64 = 0
     var taken: UInt64 = 0
     var isEnded = false
@@ -87,8 +87,7 @@ public final class ProcessInputStream: Sendable {
   @discardableResult
   public func write(_ text: String) -> Bool { write(Data(text.utf8)) }
 
-  /// Ends the input: after the bytes that were written the program meets the end of the file. A second call changes
-  /// nothing.
+  /// Ends the input: after the written bytes the program meets the end of the file. A second call has no effect.
   public func end() {
     let wake = state.withLock { state in
       state.isEnded = true
@@ -97,12 +96,12 @@ public final class ProcessInputStream: Sendable {
     wake?()
   }
 
-  /// How many bytes were written that the program has not taken yet: they are in memory.
+  /// The number of written bytes that the program has not taken yet, and that are in memory.
   public var unwrittenByteCount: Int {
     state.withLock { $0.isClosed ? 0 : Int(clamping: $0.written - $0.taken) }
   }
 
-  /// Waits until the program has taken what was written before this call, or cannot.
+  /// Waits until the program has taken all bytes written before this call, or never will.
   ///
   /// ```swift
   /// for chunk in chunks {
@@ -111,8 +110,8 @@ public final class ProcessInputStream: Sendable {
   /// }
   /// ```
   ///
-  /// "Taken" means that the bytes are in the pipe, of which the program may not have read them. The wait begins before
-  /// the program runs, if it does not run yet. A cancel of the waiting task ends only the wait.
+  /// "Taken" means that the bytes are in the pipe; the program may not have read them yet. You may call it before the
+  /// program runs. A cancel of the waiting task ends only the wait.
   ///
   /// - Returns: false if the program will not take them, or the waiting task was cancelled.
   public func waitUntilWritten() async -> Bool {
@@ -145,7 +144,7 @@ public final class ProcessInputStream: Sendable {
   }
 }
 
-/// The side of the program.
+/// The functions for the program's side.
 extension ProcessInputStream {
   package enum Next {
     case bytes(Data)
@@ -154,7 +153,7 @@ extension ProcessInputStream {
     case end
   }
 
-  /// True once: a stream has one program.
+  /// True for the first caller only: a stream has one program.
   package func claim() -> Bool {
     state.withLock { state in
       defer { state.isClaimed = true }
@@ -175,7 +174,7 @@ extension ProcessInputStream {
     }
   }
 
-  /// The program has taken the first bytes of what is next.
+  /// Removes the first bytes of the next piece, which the program has taken.
   package func take(_ count: Int) {
     let waits = state.withLock { state in
       guard let piece = state.piece else { return [Wait]() }
@@ -188,7 +187,7 @@ extension ProcessInputStream {
 
   /// The program takes nothing more.
   ///
-  /// - Parameter isUnclaimed: closes it only if no program has it.
+  /// - Parameter isUnclaimed: closes the stream only if no program has claimed it.
   package func close(ifUnclaimed isUnclaimed: Bool = false) {
     let (waits, wake) = state.withLock { state -> ([Wait], (@Sendable () -> Void)?) in
       if isUnclaimed, state.isClaimed { return ([], nil) }
@@ -196,7 +195,7 @@ extension ProcessInputStream {
       (state.pieces, state.piece) = (Fifo(), nil)
       return (state.takeWaits { _ in true }, state.wake.take())
     }
-    // Released here, and not under the lock.
+    // `wake` is released here, not under the lock.
     _ = wake
     for wait in waits { wait.continuation.resume(returning: false) }
   }

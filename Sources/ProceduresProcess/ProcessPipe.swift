@@ -15,10 +15,10 @@
 
   /// The pipe from one program to the next.
   ///
-  /// 1. It is opened when the first of the two programs starts, so that a system without descriptors is
-  ///    met where a start is tried again.
-  /// 2. Each end is closed here once: when its program has it, or will not come. Then the other program
-  ///    meets the end of the file, or is ended by SIGPIPE.
+  /// 1. It is opened when the first of the two programs starts, so that a lack of descriptors shows where the start is
+  ///    retried.
+  /// 2. This process closes each end once: when its program has it, or will not start. Then the other program meets the
+  ///    end of the file, or is ended by SIGPIPE.
   package final class ProcessPipe: Sendable {
     enum End { case reading, writing }
 
@@ -28,7 +28,7 @@
       var isOpened = false
       var isReadingDone = false
       var isWritingDone = false
-      // Of programs that are none.
+      // State for stand-ins of programs.
       var memory = Data()
       var reader: (@Sendable () -> Void)?
     }
@@ -40,14 +40,14 @@
       close(.writing)
     }
 
-    /// The descriptors for a program; nil if the system has no descriptors left.
+    /// The descriptor for a program; nil if it was closed, or the system has no descriptors left.
     func descriptor(_ end: End) -> Int32? {
       state.withLock { state in
         if !state.isOpened {
           guard let pair = FileDescriptorPair() else { return nil }
           state.isOpened = true
           (state.reading, state.writing) = (pair.reading, pair.writing)
-          // The program at that end will not come.
+          // The program at that end will not start.
           if state.isReadingDone { Self.close(&state.reading) }
           if state.isWritingDone { Self.close(&state.writing) }
         }
@@ -70,13 +70,13 @@
       reader?()
     }
 
-    /// Stand-ins for two programs: what the first one writes is kept here.
+    /// Keeps the output of the first of two stand-ins.
     package func append(_ data: Data) { state.withLock { $0.memory.append(data) } }
 
-    /// All that the first one has written.
+    /// The whole output of the first stand-in.
     package var memory: Data { state.withLock { $0.memory } }
 
-    /// Calls `body` once, when the program that writes has ended, or will not come.
+    /// Calls `body` once, when the writing program has ended, or will not start.
     package func whenWritten(_ body: @escaping @Sendable () -> Void) {
       let isWritten = state.withLock { state in
         if !state.isWritingDone { state.reader = body }
@@ -91,6 +91,6 @@
     }
   }
 
-  /// Under another name, since a method is called `close`.
+  /// It needs another name, since a method is called `close`.
   private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 #endif

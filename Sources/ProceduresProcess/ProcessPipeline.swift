@@ -9,7 +9,7 @@
     internal import Musl
   #endif
 
-  /// Runs programs at the same time, each of which reads what the one before writes.
+  /// Runs programs at the same time, each of which reads the output of the previous one.
   ///
   /// ```swift
   /// let sorted = ProcessProcedure("ls", arguments: ["-1"]) | ProcessProcedure("sort")
@@ -17,17 +17,17 @@
   /// print(try await sorted.value.outputText)
   /// ```
   ///
-  /// A group whose children are the programs. Between two of them is a pipe of the system: the data
-  /// in it is not in our memory, and a fast writer waits for a slow reader. Its input is the
-  /// standard input of the first, its output the result of the last; the standard error of each is
-  /// its own.
+  /// It is a group whose children are the programs. Two neighbours share a pipe of the system: the
+  /// data does not pass through this process, and a fast writer waits for a slow reader. Its input
+  /// is the standard input of the first program, its output the result of the last; each has its
+  /// own standard error.
   ///
   /// It **succeeds** when all programs do. A program that is ended by SIGPIPE, since the next one
-  /// does not read on, has succeeded. When one fails the rest is cancelled, unless `failurePolicy`
-  /// says otherwise. **Cancelling** ends them all. All must run at the same time: leave
-  /// `maxConcurrentChildCount` as it is. It holds one slot of its queue. A program for which the
-  /// system has no process or descriptor left fails after two seconds, since the others may wait
-  /// for it.
+  /// stopped reading, has succeeded. When one fails, the others are cancelled, unless you change
+  /// `failurePolicy`. **Cancelling** ends them all. All must run at the same time: leave
+  /// `maxConcurrentChildCount` as it is. The pipeline takes one slot of its queue. A program for
+  /// which the system has no process or descriptor left fails after two seconds, since the others
+  /// may wait for it.
   nonisolated open class ProcessPipeline: GroupProcedure, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
@@ -58,7 +58,8 @@
     /// The programs, from the first to the last.
     public final var stages: [ProcessProcedure] { members.withLock { $0 } }
 
-    /// Adds a program that reads what the last one writes; before the pipeline is on a queue.
+    /// Adds a program that reads the output of the last one. Call it before you add the pipeline to
+    /// a queue.
     public final func append(_ stage: ProcessProcedure) {
       let last = members.withLock { members in
         defer { members.append(stage) }
@@ -82,14 +83,14 @@
   }
 
   extension ProcessProcedure {
-    /// Has a program read what another one writes. See `ProcessPipeline`.
+    /// Makes a pipeline in which `reader` reads the output of `writer`. See `ProcessPipeline`.
     public static func | (writer: ProcessProcedure, reader: ProcessProcedure) -> ProcessPipeline {
       ProcessPipeline([writer, reader])
     }
 
     final func connect(writingTo pipe: ProcessPipe) {
       change { $0.outputPipe = pipe }
-      // Also if it never starts.
+      // Observe the finish, since the program may never start.
       addDidFinishBlockObserver { _, _ in pipe.close(.writing) }
     }
 
@@ -100,7 +101,7 @@
   }
 
   extension ProcessPipeline {
-    /// Has one more program read what the last one writes, and returns the pipeline.
+    /// Adds a program that reads the output of the last one, and returns the pipeline.
     public static func | (pipeline: ProcessPipeline, reader: ProcessProcedure) -> ProcessPipeline {
       pipeline.append(reader)
       return pipeline

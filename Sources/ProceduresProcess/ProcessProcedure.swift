@@ -9,7 +9,7 @@
     internal import Musl
   #endif
 
-  /// Runs a program, and finishes when it ended.
+  /// Runs a program, and finishes when it has ended.
   ///
   /// ```swift
   /// let compress = ProcessProcedure("gzip", arguments: ["-k", "data.csv"]) {
@@ -22,33 +22,36 @@
   /// ```
   ///
   /// **Success.** It finishes without errors when the exit status is one of `successStatuses`,
-  /// else with a `ProcessError` that names the program, says how it ended, and has the end of what
-  /// it wrote to standard error. A program that does
-  /// not exist, cannot be executed, or should run in a directory that does not exist, is a
-  /// `ProcessError` as well. `result` has the exit and the captured output in either case.
+  /// otherwise with a `ProcessError` that names the program, says how it ended, and contains the
+  /// end of its standard error. A program that does not exist, cannot be executed, or should run in
+  /// a directory that does not exist, is a `ProcessError` as well. `result` has the exit and the
+  /// captured output if the program ran.
   ///
-  /// **Values.** Its output is its result. Its input, if it is given one, is the program's standard input; the
-  /// rest of `configuration` may be changed until it executes. `a | b` makes a `ProcessPipeline`.
+  /// **Values.** Its output is its result. Its input, if you set or inject one, is the program's
+  /// standard input; you may change the rest of `configuration` until it executes. `a | b` makes a
+  /// `ProcessPipeline`.
   ///
   /// **Cancelling** sends SIGTERM to the program's process group, which is its own, and SIGKILL
-  /// after `terminationGracePeriod`. The procedure finishes when nothing of the group runs any
-  /// more; its outcome is `.cancelled` and the exit is no further error. `kill()` shortens this.
+  /// after `terminationGracePeriod`. The procedure finishes when no process of the group runs any
+  /// more; its outcome is `.cancelled`, and the exit is no further error. `kill()` shortens this.
   ///
-  /// **Descendants** that stay when the program ended by itself are left alone, unless
+  /// **Descendants** that still run when the program has ended by itself are left alone, unless
   /// `endsDescendants` is set. They cannot keep the procedure from finishing: when one holds an
   /// output pipe open, the procedure reads on for another `outputGracePeriod`, and then stops.
   ///
-  /// **Threads.** No thread and no run loop waits for the program: all programs together have one
-  /// thread that waits for their pipes and ends, and ends them. The handler of `.streamed` output is
-  /// called on one of a few others; if it blocks, the program can be cancelled and killed all the same.
-  /// The grace periods are real time, whatever the queue's clock.
+  /// **Threads.** No thread and no run loop waits for the program: one thread waits for the pipes
+  /// and ends of all programs, and ends them. The handler of `.streamed` output is called on one of
+  /// a few others; if it blocks, the program can still be cancelled and killed. The grace periods
+  /// are real time, even with another clock of the queue.
   ///
   /// **Limits.** When the system allows no more processes or open files, the procedure waits for
-  /// programs that this process runs already. If there are none it fails after two seconds.
+  /// other running programs of this process. If there are none, it fails after two seconds.
   ///
-  /// **The terminal** is not the program's, unless `terminal` says so: it is in a session of its own.
+  /// **The terminal** is not available to the program unless you set `terminal`: it runs in a
+  /// session of its own.
   ///
-  /// **Not on** iOS, tvOS, watchOS and visionOS, where a program cannot start another one.
+  /// **Platforms.** It is not available on iOS, tvOS, watchOS and visionOS, where a program cannot
+  /// start another one.
   nonisolated open class ProcessProcedure: Procedure, EndsByItself, InputProcedure, OutputProcedure,
     @unchecked Sendable
   {
@@ -67,16 +70,16 @@
       var result: ProcessResult?
     }
 
-    /// A procedure that runs the program described.
+    /// Makes a procedure that runs the program of a configuration.
     public init(_ configuration: ProcessConfiguration) {
       run = Locked(Run(configuration: configuration))
       super.init()
       nameAfterProgram()
     }
 
-    /// A procedure that runs a program: a path, or a name that is looked up in `PATH`.
+    /// Makes a procedure that runs a program: a path, or a name that is looked up in `PATH`.
     ///
-    /// `configure` is called once, here and now, to set everything else.
+    /// `configure` is called once, before this returns, to set everything else.
     public init(
       _ program: String, arguments: [String] = [],
       configure: (inout ProcessConfiguration) -> Void = { _ in }
@@ -88,10 +91,10 @@
       nameAfterProgram()
     }
 
-    /// The arguments are left out: names go into logs, and arguments may hold secrets.
+    /// The name has no arguments: names go into logs, and arguments may hold secrets.
     private func nameAfterProgram() { name = configuration.program }
 
-    /// The program and how it is run. May be read from any thread; a change counts until the
+    /// The settings of the program. May be read from any thread; changes have an effect until the
     /// procedure executes.
     ///
     /// ```swift
@@ -121,15 +124,17 @@
       }
     }
 
-    /// Adds arguments that `arguments` makes of the output of `source`, which this procedure then waits for.
+    /// Adds arguments that `arguments` makes of the output of `source`, and a dependency on
+    /// `source`.
     ///
     /// ```swift
     /// let unpack = ProcessProcedure("tar", arguments: ["-x", "-f"])
     /// unpack.injectArguments(from: download) { [$0.payload.path] }
     /// ```
     ///
-    /// `arguments` is called once, in this procedure's turn before it starts. If `source` fails or is
-    /// cancelled so is this procedure, as with `injectResult(from:)`; an error that is thrown cancels it.
+    /// `arguments` is called once, in this procedure's turn before it starts. If `source` fails or
+    /// is cancelled, this procedure is cancelled, as with `injectResult(from:)`; an error that
+    /// `arguments` throws cancels it, too.
     @discardableResult
     public final func injectArguments<Source: OutputProcedure>(
       from source: Source,
@@ -146,35 +151,35 @@
       }
     }
 
-    /// The exit and the output of the program; nil until it has ended, and when it could not be
-    /// run.
+    /// The exit and the output of the program; nil until it has ended, and if it could not be run.
     ///
     /// May be read from any thread.
     public final var result: ProcessResult? { run.withLock { $0.result } }
 
     /// The identifier of the program's process, and of its process group, while it runs.
     ///
-    /// May be read from any thread. It may have ended by the time you use it.
+    /// May be read from any thread. The program may have ended by the time you use it.
     public final var processIdentifier: Int32? {
       run.withLock { $0.hasEnded ? nil : $0.identifier }
     }
 
-    /// The same, also when it has ended: members of its group may be there still.
+    /// Like `processIdentifier`, but kept after the program's end: members of its group may still
+    /// run.
     package final var processGroup: Int32? { run.withLock { $0.identifier } }
 
     /// Sends SIGKILL to the program's process group now.
     ///
-    /// May be called from any thread. Not cancelled before, the procedure finishes with the error
-    /// of a program ended by a signal. Does nothing when the program does not run.
+    /// May be called from any thread. If it was not cancelled before, the procedure finishes with
+    /// the error of a program ended by a signal. Has no effect if the program does not run.
     public final func kill() { run.withLock { $0.child }?.kill() }
 
     /// Sends a signal to the program's process group; for example SIGSTOP, SIGCONT or SIGUSR1.
     ///
-    /// May be called from any thread, and returns when it is sent. Does nothing when the program does
-    /// not run.
+    /// May be called from any thread, and returns when the signal is sent, or after one second. Has
+    /// no effect if the program does not run.
     public final func send(signal: Int32) { run.withLock { $0.child }?.send(signal) }
 
-    /// Starts the program, on the worker that calls this: it blocks for the time of a `posix_spawn`.
+    /// Starts the program on the calling worker, which blocks for the time of a `posix_spawn`.
     open override func execute() {
       var configuration = configuration
       if let input { configuration.standardInput = input }
@@ -199,14 +204,14 @@
 
     /// An override calls `super.procedureDidFinish`.
     open override func procedureDidFinish(withErrors errors: [any Error]) {
-      // The program did not run, so its input will not be taken.
+      // If the program did not run, ends the waits for its input to be taken.
       if case .stream(let stream) = input ?? configuration.standardInput {
         stream.close(ifUnclaimed: true)
       }
     }
 
     private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {
-      // Replaced under the lock, but released after it.
+      // The former state is replaced under the lock, but released after it.
       _ = run.withLock { run in
         let before = run
         run.child = nil
@@ -221,11 +226,11 @@
       }
     }
 
-    /// Judges the end of the program, and finishes the procedure: by default successfully when the exit is one
+    /// Finishes the procedure after the program's end: by default successfully if the exit is one
     /// of the `successStatuses`.
     ///
-    /// Override it to judge by more than the exit. Call `super`, or `finish(withResult:)`, now or later and on
-    /// any thread: until then the procedure executes.
+    /// Override it to decide by more than the exit. Call `super`, or `finish(withResult:)`, now or
+    /// later, on any thread: until then the procedure executes.
     ///
     /// ```swift
     /// override func programDidEnd(with result: ProcessResult) {
@@ -234,14 +239,14 @@
     /// }
     /// ```
     ///
-    /// Called once, when the program has ended and all its output was handled; not when it could not be run
-    /// or the procedure was cancelled before. All ends of programs share one thread: code that
-    /// blocks belongs elsewhere.
+    /// Called once, when the program has ended and all its output was handled, unless it could not
+    /// be run or the procedure was cancelled before. The ends of all programs share one thread, so
+    /// do not block in it.
     open func programDidEnd(with result: ProcessResult) {
       finishUnlessCancelled(with: self.result(of: result))
     }
 
-    /// A cancel comes before, and the exit is no further error, or is late.
+    /// A cancel comes before, and the exit is no further error, or it is too late.
     private func finishUnlessCancelled(with result: Result<ProcessResult, any Error>) {
       if claimFinish() { finish(claimedWith: result) } else { finish() }
     }
@@ -251,7 +256,7 @@
       switch result.exit {
       case .status(let status) where configuration.successStatuses.contains(status):
         return .success(result)
-      // The next program in the pipeline does not read on.
+      // The next program in the pipeline has stopped reading.
       case .signal(SIGPIPE) where configuration.outputPipe != nil:
         return .success(result)
       default:

@@ -12,16 +12,16 @@ public struct ProcessResult: Sendable {
   public let output: Data
   /// Its standard error; empty unless that was `.captured` on its own.
   public let errorOutput: Data
-  /// How many bytes were captured and not kept, of both outputs together: see
+  /// The number of captured bytes of both outputs that were not kept: see
   /// `ProcessConfiguration.mostCapturedBytes`. The last bytes were kept.
   public let droppedByteCount: Int
-  /// The time from its start to its end; programs that it left running, and waits for its output,
-  /// do not count.
+  /// The time from its start to its end, without programs that it left running, and waits for its
+  /// output.
   public let duration: Duration
-  /// The end of its standard error, wherever that went, unless the procedure never saw it.
+  /// The end of its standard error, if that passed through this process.
   let errorOutputEnd: OutputEnd
-  /// What it left running and was ended because of `endsDescendants`, as `sleep 60 (process 4711)`; nil if nothing
-  /// was. Empty where the system does not say what that was.
+  /// The descendants that were ended because of `endsDescendants`, each as `sleep 60 (process
+  /// 4711)`; nil if there were none. Empty if the system does not list them.
   package let endedDescendants: [String]?
 
   package init(

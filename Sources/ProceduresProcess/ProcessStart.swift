@@ -13,14 +13,14 @@
       let identifier: pid_t
       let pipes: StandardPipes
       let start: ContinuousClock.Instant
-      /// Its hold on the terminal, if it has that. Handed over to the supervisor's thread.
+      /// The terminal, if the program has it. Passed to the supervisor's thread.
       let terminal: ForegroundTerminal?
     }
 
     enum Attempt: Sendable {
       case running(Program)
       case refused(ProcessError)
-      /// The system has no processes or descriptors left, or the file is being written: maybe later.
+      /// The system has no processes or descriptors left, or the file is being written. A later attempt may succeed.
       case busy(code: Int32)
     }
 
@@ -29,11 +29,13 @@
     init(_ configuration: ProcessConfiguration) { self.configuration = configuration }
 
     func attempt() -> Attempt {
+      // 1. Claim the terminal: only a foreground process may give it to the program.
       var terminal: ForegroundTerminal?
       if configuration.terminal == .foreground {
         terminal = ForegroundTerminal()
         if let terminal, !terminal.isOurs { return .refused(isInBackground) }
       }
+      // 2. Open files and pipes. A lack of descriptors is worth a later attempt.
       let files: StandardFiles
       do {
         files = try StandardFiles(for: configuration)
@@ -47,6 +49,7 @@
       guard configuration.hasItsPipes else { return .busy(code: errno) }
       guard let pipes = StandardPipes(for: configuration) else { return .busy(code: errno) }
       do throws(ProcessError) {
+        // 3. Start the parent watch first: the program must not run without it.
         if configuration.endsWithThisProcess,
           case .busy(let code)? = try ParentWatch.shared.prepare(for: configuration)
         {
@@ -56,6 +59,7 @@
         let start = ContinuousClock.now
         switch try spawner(pipes, files, hasTerminal: terminal != nil).spawn() {
         case .running(let identifier):
+          // 4. Add the group before this thread goes on, then close the ends that the program has.
           if configuration.endsWithThisProcess {
             ParentWatch.shared.add(identifier, grace: configuration.terminationGracePeriod)
           }

@@ -9,19 +9,19 @@
     internal import Musl
   #endif
 
-  /// One thread for all programs: it waits for their pipes and ends, keeps their time, and does what
-  /// is posted to it.
+  /// One thread for all programs: it waits for their pipes and ends, runs their deadlines, and does
+  /// posted work.
   ///
-  /// Not Dispatch, for two reasons. A Dispatch queue for each program is a thread for each program,
-  /// and under a limit on threads Dispatch waits, without end and deaf to all else, until there can be
-  /// one more. And Dispatch sources for pipes crashed in our tests on Linux, most times they ran, in
-  /// Dispatch's own event loop, while pipes closed and their sources were cancelled. The stack is that
-  /// of a known use after free there (swift-corelibs-libdispatch issue 949).
+  /// It does not use Dispatch, for two reasons. A Dispatch queue for each program is a thread for
+  /// each program, and under a limit on threads Dispatch waits forever, for one more thread only.
+  /// And Dispatch sources for pipes crashed in most test runs on Linux, in Dispatch's own event
+  /// loop, while pipes closed and their sources were cancelled. The stack is that of a known use
+  /// after free (swift-corelibs-libdispatch issue 949).
   ///
   /// 1. Everything but `post` and `prepare` is confined to the thread.
-  /// 2. The thread runs no code of others: that goes to `HandlerThreads`. So nothing that a handler
-  ///    does, or waits for, keeps a program from being ended.
-  /// 3. A wait is over after one call of its handler, or by `forget`; then the descriptor may be
+  /// 2. The thread runs no user code, which goes to `HandlerThreads`. So no handler keeps a program
+  ///    from being ended.
+  /// 3. A wait ends after one call of its handler, or by `forget`; then the descriptor may be
   ///    closed.
   final class ProcessSupervisor: @unchecked Sendable {
     typealias Body = @Sendable () -> Void
@@ -43,7 +43,6 @@
     private let wakeUp: FileDescriptorPair?
     private var waits: DescriptorWaits
     private var deadlines = DeadlineList()
-    /// How many programs run.
     var programCount = 0
 
     private init() {
@@ -55,7 +54,7 @@
       waits = DescriptorWaits(wakeUp: wakeUp?.reading ?? -1)
     }
 
-    /// Makes the thread, if it is not there; false if the system has none to give.
+    /// Makes the thread, unless it exists; false if the system refuses it.
     func prepare() -> Bool {
       let mustStart = mailbox.withLock { mailbox in
         defer { mailbox.hasThread = true }
@@ -67,7 +66,7 @@
       return isStarted
     }
 
-    /// Posts work to the thread, which does it after earlier work. Any thread may call it.
+    /// Posts work to the thread, which does it after earlier work. May be called from any thread.
     func post(_ body: @escaping Body) {
       let mustWake = mailbox.withLock { mailbox in
         mailbox.bodies.append(body)
@@ -107,12 +106,12 @@
       }
     }
 
-    /// For how long there is nothing to do but to wait; -1 for ever.
+    /// The time until the next deadline, in milliseconds; -1 for forever.
     private var patience: Int32 {
-      // Without a pipe to be woken by, which only a process out of descriptors lacks, look often.
+      // Without a wake-up pipe, in a process that had no descriptors left, poll often.
       let longest: Int32 = wakeUp == nil ? 10 : -1
       guard let next = deadlines.next else { return longest }
-      // Rounded up, or it would look in vain until the millisecond is over.
+      // Rounded up, or it would poll in vain until the millisecond is over.
       let wait = (next - .now) / .milliseconds(1)
       let milliseconds = Int32(min(max(wait.rounded(.up), 0), 1_000_000))
       return longest < 0 ? milliseconds : min(longest, milliseconds)

@@ -7,12 +7,12 @@
     internal import Musl
   #endif
 
-  /// Finds the file to execute, and says in words why it cannot be executed.
+  /// Finds the file to execute, and explains why a file cannot be executed.
   ///
   /// `posix_spawn` answers ENOENT alike for a missing program, a missing interpreter and a missing
   /// directory, and `posix_spawnp` searches the `PATH` of this process instead of the program's.
   struct ProgramLookup {
-    /// A mark behind it is a letter of its own, in the name of a file.
+    /// A byte, since a combining mark after it would form another `Character`.
     private static let slash = UInt8(ascii: "/")
 
     let program: String
@@ -45,7 +45,7 @@
       throw error(.programNotFound, "there is no program '\(program)' in PATH (\(searchPath))")
     }
 
-    /// The error for a file that passed `path()` and was refused by the system all the same.
+    /// The error for a file that passed `path()`, but that the system refused.
     func refusal(ofPath path: String, code: Int32) -> ProcessError {
       switch code {
       case ENOENT:

@@ -8,7 +8,6 @@
   internal import Android
 #endif
 
-/// The names of signals.
 enum SignalName {
   static func of(_ signal: Int32) -> String? {
     switch signal {

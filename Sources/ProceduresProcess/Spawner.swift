@@ -7,7 +7,7 @@
     internal import Musl
   #endif
 
-  /// The connection of a standard stream of the new program.
+  /// The target of a standard stream of the new program.
   enum StandardStream {
     case inherited
     case null
@@ -16,10 +16,10 @@
 
   /// Starts a program in a session, or at least a process group, of its own, with `posix_spawn`.
   ///
-  /// Not `Foundation.Process`, because on Linux it notices the end of a program by a socket that
-  /// the program inherits: a program that left something running in the background never ends. It
-  /// also promises no process group, names the program when the directory is missing, and a
-  /// program that does not read its input kills this process by SIGPIPE.
+  /// `Foundation.Process` does not do: on Linux it notices the end of a program by a socket that
+  /// the program inherits, so a program that leaves another one in the background never ends. It
+  /// also promises no process group, names the program when the directory is missing, and a program
+  /// that does not read its input kills this process by SIGPIPE.
   struct Spawner {
     let configuration: ProcessConfiguration
     let input: StandardStream
@@ -30,7 +30,7 @@
 
     enum Outcome {
       case running(pid_t)
-      /// Not now.
+      /// The system is too busy for it now.
       case busy(code: Int32)
     }
 
@@ -57,7 +57,7 @@
       #else
         var actions = unsafe posix_spawn_file_actions_t()
         #if canImport(Musl)
-          // There it has a pointer in it.
+          // The type contains a pointer with musl.
           var attributes = unsafe posix_spawnattr_t()
         #else
           var attributes = posix_spawnattr_t()
@@ -79,7 +79,7 @@
       }
       var code = unsafe changeDirectory(&actions)
       #if canImport(Glibc)
-        // Descriptors that other code of this process did not mark close-on-exec stay out of the program.
+        // The program must not inherit descriptors that other code did not mark close-on-exec.
         _ = unsafe SystemFunctions.addCloseFrom?(&actions, 3)
       #endif
       unsafe setAttributes(&attributes)
@@ -99,7 +99,7 @@
       }
     }
 
-    /// The error for what the system is too busy for.
+    /// The error for a start that the system is too busy for.
     static func refusal(of program: String, code: Int32) -> ProcessError {
       let reason =
         switch code {
@@ -144,8 +144,8 @@
       #endif
     }
 
-    /// A session or a group of its own, no blocked signal, and every signal with its default effect: a program
-    /// must not inherit that this process ignores SIGINT or SIGPIPE.
+    /// Sets a session or a group of its own, no blocked signal, and the default effect of every
+    /// signal: a program must not inherit that this process ignores SIGINT or SIGPIPE.
     @unsafe private func setAttributes(_ attributes: inout Attributes) {
       var none = sigset_t()
       unsafe sigemptyset(&none)

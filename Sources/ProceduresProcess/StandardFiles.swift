@@ -7,10 +7,10 @@
     internal import Musl
   #endif
 
-  /// The files that a program's standard streams are connected to, where they are; open until `close()`.
+  /// The files of a program's standard streams that are files; open until `closeAll()`.
   struct StandardFiles {
     enum Failure: Error {
-      /// Not now.
+      /// The system is too busy for it now.
       case busy(code: Int32)
       case refused(ProcessError)
     }
@@ -19,7 +19,7 @@
     private(set) var output: Int32?
     private(set) var error: Int32?
 
-    /// After an error nothing is left open.
+    /// Opens the files. After an error none is left open.
     init(for configuration: ProcessConfiguration) throws(Failure) {
       do throws(Failure) {
         if case .file(let path) = configuration.standardInput, configuration.inputPipe == nil {
@@ -47,7 +47,7 @@
       _ output: ProcessOutput, for configuration: ProcessConfiguration
     ) throws(Failure) -> Int32? {
       guard case .file(let path, let appending) = output else { return nil }
-      // Appending in any case: so two streams to one file do not write over each other.
+      // It always appends, so that two streams to one file do not overwrite each other.
       return try open(
         path, O_WRONLY | O_CREAT | O_APPEND | (appending ? 0 : O_TRUNC), for: configuration)
     }
@@ -59,7 +59,7 @@
       let place = isRelative ? configuration.directory.map { $0 + "/" + path } ?? path : path
       let descriptor = openDescriptor(place, flags | O_CLOEXEC)
       let code = errno
-      // A standard stream of this process may be closed: then a low number would be written over.
+      // If a standard stream of this process is closed, the descriptor may have its number, and would be overwritten.
       guard descriptor >= 0 else {
         if code == EMFILE || code == ENFILE { throw .busy(code: code) }
         throw .refused(
@@ -76,7 +76,7 @@
     }
   }
 
-  /// Under another name, since a method is called `open`.
+  /// It needs another name, since a method is called `open`.
   private func openDescriptor(_ path: String, _ flags: Int32) -> Int32 {
     unsafe open(path, flags, 0o666)
   }

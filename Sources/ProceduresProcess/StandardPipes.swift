@@ -7,13 +7,13 @@
     internal import Musl
   #endif
 
-  /// The pipes that a program's standard streams are connected to, where they are.
+  /// The pipes of a program's standard streams that are pipes.
   struct StandardPipes: Sendable {
     private(set) var input: FileDescriptorPair?
     private(set) var output: FileDescriptorPair?
     private(set) var error: FileDescriptorPair?
 
-    /// nil when the system has no descriptors left; then nothing is left open.
+    /// Nil if the system has no descriptors left; then no pipe is left open.
     init?(for configuration: ProcessConfiguration) {
       func isRead(_ output: ProcessOutput) -> Bool {
         switch output {

@@ -21,7 +21,8 @@
 #if canImport(Glibc)
   /// Functions that glibc has, but whose headers hide them from Swift (`_GNU_SOURCE`).
   ///
-  /// Looked up by name once: an older glibc without one of them still runs everything else.
+  /// Each is looked up by name once: everything else still works with an older glibc without one of
+  /// them.
   enum SystemFunctions {
     /// `POSIX_SPAWN_SETSID`, since 2.26.
     static let startsSession: Int32 = 0x80

@@ -1,6 +1,6 @@
 public import Procedures
 
-/// Executes until the test calls `finish()`, or, unless told otherwise, until it is cancelled.
+/// Executes until the test calls `finish()`, or, by default, until it is cancelled.
 ///
 /// ```swift
 /// let download = ManualProcedure(name: "download")
@@ -9,12 +9,12 @@ public import Procedures
 /// download.finish()
 /// ```
 ///
-/// `finish()` counts from when it has started; called earlier it is refused. To finish it from the
-/// start on, await `executing(within:)` first, or run it in a `ProcedureSimulation`.
+/// `finish()` has an effect once the procedure has started; an earlier call is refused. To finish
+/// it at its start, await `executing(within:)` first, or run it in a `ProcedureSimulation`.
 nonisolated open class ManualProcedure: Procedure, EndsByItself, @unchecked Sendable {
   private let endsWhenCancelled: Bool
 
-  /// Makes a procedure that finishes when told.
+  /// Makes a procedure that the test finishes.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
@@ -25,10 +25,10 @@ nonisolated open class ManualProcedure: Procedure, EndsByItself, @unchecked Send
     self.name = name
   }
 
-  /// Leaves it executing until `finish` is called.
+  /// Leaves it executing until the test calls `finish`.
   public final override func execute() {}
 
-  /// Finishes, unless it was made not to.
+  /// Finishes, unless `endsWhenCancelled` is false.
   public final override func procedureDidCancel(withErrors errors: [any Error]) {
     if endsWhenCancelled, isExecuting { finish() }
   }

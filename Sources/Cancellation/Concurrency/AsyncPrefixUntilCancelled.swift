@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 extension AsyncSequence {
   /// The elements of this sequence until `token` is cancelled.
   ///
-  /// When it is, a suspended `next()` returns nil at once, also if the base does not react, and the
+  /// When it is, a suspended `next()` returns nil at once, even if the base does not react, and the
   /// task that waits for the base is cancelled. A token that is already cancelled takes no element
   /// from the base. Elements, errors and the order are the base's.
   ///
@@ -57,7 +57,7 @@ public struct AsyncPrefixUntilCancelled<Base: AsyncSequence>: AsyncSequence {
       try await next(isolation: nil)
     }
 
-    /// The next element, the base being asked on `actor`.
+    /// The next element. The base's `next` runs on `actor`.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(Failure) -> Element? {
@@ -68,7 +68,7 @@ public struct AsyncPrefixUntilCancelled<Base: AsyncSequence>: AsyncSequence {
       case .notCancelled: result = await iterator.next(isolation: actor)
       case .pending: result = await iterator.next(unless: token, isolation: actor)
       }
-      // Nil: the token was cancelled, and the base, if it was asked, may still be busy.
+      // Nil: the token was cancelled. The base may still be busy with this element.
       guard let result, case .success(.some) = result else {
         hasEnded = true
         return try result?.get()
@@ -83,10 +83,10 @@ extension AsyncPrefixUntilCancelled: Sendable where Base: Sendable {}
 @available(*, unavailable)
 extension AsyncPrefixUntilCancelled.Iterator: Sendable {}
 
-/// A base iterator that one task at a time asks, and no task after it was abandoned.
+/// A base iterator that one task at a time uses, and no task after it was abandoned.
 ///
-/// Unchecked because its owner waits while the task that it hands the iterator to uses it, or gives
-/// it up for good.
+/// Unchecked because its owner waits while the other task uses the iterator, or never uses it
+/// again.
 private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked Sendable {
   typealias Outcome = Result<Base.Element?, Base.Failure>
 
@@ -128,12 +128,12 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
   }
 }
 
-/// A value given from one task to another that waits for it. Unchecked: the giver keeps nothing.
+/// A value that one task passes to another that waits for it. Unchecked: the giver keeps no copy.
 private struct Handover<Value>: @unchecked Sendable {
   let value: Value
 }
 
-/// One element that is awaited: it comes, or the token is cancelled.
+/// The wait for one element, which ends with the element or when the token is cancelled.
 private final class IteratorTurn<Outcome>: Sendable {
   private enum State: Sendable {
     case unbegun

@@ -3,14 +3,15 @@ internal import ProcedurePrimitives
 extension CancellationToken {
   /// Waits until the token has completed.
   ///
-  /// It does not suspend on a completed token. Any number of tasks may wait. If the awaiting task is cancelled first, the
-  /// wait ends at once, leaves the token, and the token is untouched.
+  /// If the awaiting task is cancelled first, the wait ends at once, leaves no handler on the token,
+  /// and does not cancel it. It does not suspend on a completed token. Any number of tasks may wait.
   ///
   /// ```swift
   /// if await token.waitUntilCancelled() { print("cancelled") } else { print("never will be") }
   /// ```
   ///
-  /// - Returns: true if the token was cancelled; false if it will never be, or if the awaiting task was cancelled first.
+  /// - Returns: true if the token was cancelled; false if it will never be, or if the awaiting task
+  ///   was cancelled first.
   @discardableResult
   public func waitUntilCancelled() async -> Bool {
     guard let state, !state.isSettled else { return isCancelled }
@@ -29,11 +30,11 @@ extension CancellationToken {
 }
 
 extension CancellationToken {
-  /// The object that a token shares with its source; nil of `.never`.
+  /// The identity of the state that a token shares with its source; nil for `.never`.
   package var identity: ObjectIdentifier? { state.map { ObjectIdentifier($0) } }
 }
 
-/// The wait for a token, in the body of a procedure. Its end is unknown to the framework.
+/// The wait for a token in the body of a procedure, as reports show it.
 private struct TokenWait: BodyWait {
   let name = "waitUntilCancelled() of a token"
   let serial = BodyTask.nextSerial()
@@ -45,10 +46,10 @@ private struct TokenWait: BodyWait {
   var isWaiting: Bool { !state.isSettled }
 }
 
-/// One task that waits for one token: the first thread to end the wait resumes it.
+/// One task that waits for one token. The first thread that ends the wait resumes it.
 ///
-/// The lock is never held while the continuation resumes: the handler of a task's cancel runs under
-/// a lock of the runtime, and may meet this one.
+/// The lock is never held while the continuation resumes: the task's cancellation handler runs
+/// under a lock of the runtime, and acquires this one.
 private final class CancellationWaiter: Sendable {
   private enum State: Sendable {
     case unbegun

@@ -4,10 +4,9 @@ internal import ProcedurePrimitives
 extension Task where Failure == any Error {
   /// Starts a task that is cancelled when `token` is.
   ///
-  /// The first line of `operation` runs after the task has its place on the token: a `cancel()` that
-  /// has returned is seen by each line that runs then. With a token that is already cancelled the task
-  /// starts cancelled. It runs nonetheless, as Swift's tasks do. A task that has ended leaves the token.
-  /// Cancelling the task does not cancel the token.
+  /// The task is registered on the token before the first line of `operation` runs, so every line that runs after
+  /// `cancel()` has returned sees the cancel. If the token is already cancelled, the task starts cancelled and still
+  /// runs, as Swift's tasks do. A task that has ended leaves the token. Cancelling the task does not cancel the token.
   ///
   /// ```swift
   /// Task(cancelledBy: token) {
@@ -16,7 +15,7 @@ extension Task where Failure == any Error {
   /// ```
   ///
   /// - Parameters:
-  ///   - token: what cancels the task.
+  ///   - token: cancels the task.
   ///   - priority: as in `Task.init`.
   ///   - operation: runs where it was formed, as in `Task.init`.
   @discardableResult

@@ -1,13 +1,13 @@
 internal import ProcedurePrimitives
 
-/// A task on its way to its first line: it is given its place before that.
+/// Starts a task that waits before its first line until it is registered at its place.
 ///
 /// Unchecked because it is used once, to make one task, which alone calls `operation`.
 struct TaskStart<Success: Sendable>: @unchecked Sendable {
   private let operation: @isolated(any) () async throws -> Success
   private let place: TaskPlace
 
-  /// - Parameter place: which is opened when the task is known there.
+  /// - Parameter place: opened when the task is registered there.
   init(
     _ operation: sending @escaping @isolated(any) () async throws -> Success, at place: TaskPlace
   ) {
@@ -15,10 +15,10 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
     self.place = place
   }
 
-  /// Starts the task where `operation` is isolated to, in the order in which Swift starts them there.
+  /// Starts the task on the actor of `operation`, in the order in which Swift starts tasks there.
   func task(priority: TaskPriority?) -> Task<Success, any Error> {
-    // A closure is isolated to an actor that is not known before if it is formed in a function that is.
-    // Forming it touches nothing of the actor's, so that the function is called as if it were not:
+    // A closure gets an actor that is known only at run time if it is formed in a function isolated to that actor.
+    // Forming it touches no state of the actor, so the function may be called as if it were not isolated;
     // `Actor.assumeIsolated` of the standard library casts in the same way.
     typealias Isolated = (Self, TaskPriority?, isolated (any Actor)?) -> Task<Success, any Error>
     typealias Plain = (Self, TaskPriority?, (any Actor)?) -> Task<Success, any Error>
@@ -39,7 +39,7 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
   }
 }
 
-/// The place where a cancel finds a task. The task enters it before it begins, and leaves it when it ends.
+/// The place where the canceller finds a task. The task begins when it is registered, and leaves when it ends.
 class TaskPlace: @unchecked Sendable {
   @safe private struct Gate: Sendable {
     var isOpen = false
@@ -48,7 +48,7 @@ class TaskPlace: @unchecked Sendable {
 
   private let gate = Locked(Gate())
 
-  /// The task is there: from here on it may begin.
+  /// Lets the task begin, which is registered now.
   final func open() {
     let waiting = unsafe gate.withLock { gate in
       gate.isOpen = true
@@ -57,7 +57,7 @@ class TaskPlace: @unchecked Sendable {
     unsafe waiting?.resume()
   }
 
-  /// Returns when it is open: mostly at once, else in the moment in which it is.
+  /// Returns when the place is open, usually at once.
   nonisolated(nonsending) final func isOpen() async {
     if gate.withLock({ $0.isOpen }) { return }
     await unsafe withUnsafeContinuation { continuation in
@@ -69,13 +69,12 @@ class TaskPlace: @unchecked Sendable {
     }
   }
 
-  /// To override.
+  /// Called when the task has ended. Subclasses override it.
   func taskHasEnded() {}
 }
 
-/// The place of a task on a token.
 final class TokenPlace: TaskPlace, @unchecked Sendable {
-  /// Written before the place is open, and read by the task.
+  /// Written before `open()`, and read by the task after it.
   @safe @exclusivity(unchecked) private var registration: CancellationRegistration?
 
   func note<Success: Sendable>(_ task: Task<Success, any Error>, on token: CancellationToken) {
@@ -90,7 +89,7 @@ final class TokenPlace: TaskPlace, @unchecked Sendable {
 }
 
 extension Task where Failure == any Error {
-  /// A task that is cancelled when `token` is, and begins when it has its place there.
+  /// Makes a task that is cancelled when `token` is, and begins when it is registered there.
   init(
     placedOn token: CancellationToken, priority: TaskPriority?,
     _ operation: sending @escaping @isolated(any) () async throws -> Success

@@ -42,7 +42,7 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
 /// Runs `operation`, which blocks, and `handler` if `token` is cancelled meanwhile; returns when both have ended.
 ///
 /// `withCancellationHandler(for:)` for code that is not async. After this returns the handler is not running and never
-/// will: you may close, free or use again what it uses.
+/// will: you may close, free or reuse its resources.
 ///
 /// ```swift
 /// try withBlockingCancellationHandler(for: token) {
@@ -55,8 +55,8 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
 ///
 /// The handler is called at most once: by the thread that cancels, or by this one, before the operation, if the token
 /// already is cancelled. If another thread still runs it when the operation ends, this call blocks until it has
-/// returned. A cancel inside the operation runs the handler there and then, and is not waited for. The handler must not
-/// wait for this call to return.
+/// returned. A cancel inside the operation runs the handler right there, without a wait. The handler must not wait for
+/// this call to return.
 @available(*, noasync, message: "it blocks a thread: await withCancellationHandler(for:)")
 public func withBlockingCancellationHandler<Result, Failure: Error>(
   for token: CancellationToken,
@@ -74,7 +74,7 @@ public func withBlockingCancellationHandler<Result, Failure: Error>(
   return try operation()
 }
 
-/// Lets a scope wait for a handler that could not be taken back.
+/// Lets a scope wait for a handler that could not be unregistered.
 private final class HandlerScope: Sendable {
   private struct State: Sendable {
     var handlerHasEnded = false

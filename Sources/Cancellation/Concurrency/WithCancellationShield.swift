@@ -2,23 +2,23 @@ internal import ProcedurePrimitives
 
 /// Runs `operation` so that no cancel of the current task reaches it, and waits for it.
 ///
-/// For work that a cancel must not end halfway: cleaning up, saving, telling a server. Inside, `Task.isCancelled` is
-/// false and `Task.sleep` sleeps, even if the current task is cancelled before or meanwhile. The call returns when
-/// `operation` has ended, and throws as that does.
+/// Use it for work that a cancel must not end halfway: cleaning up, saving, notifying a server. Inside,
+/// `Task.isCancelled` is false and `Task.sleep` sleeps, even if the current task is cancelled before or meanwhile. The
+/// call returns when `operation` has ended, and throws its error.
 ///
 /// ```swift
 /// let upload = AsyncProcedure {
 ///   do {
 ///     try await send(parts)
 ///   } catch {
-///     await withCancellationShield { await server.discard(parts) }  // also after a cancel
+///     await withCancellationShield { await server.discard(parts) }  // even after a cancel
 ///     throw error
 ///   }
 /// }
 /// ```
 ///
-/// A token is not kept out: a call inside that takes one is cancelled by it; give it `.never`. Bound the time of
-/// what may hang with a token of its own: `withTask(cancelledBy: .timeout(.seconds(5)))` inside.
+/// Tokens still work inside: a call that takes one is cancelled by it, so pass `.never`. Limit work that may hang with
+/// a token of its own: `withTask(cancelledBy: .timeout(.seconds(5)))` inside.
 ///
 /// - Parameter operation: runs where it was formed, as a task of its own with the task-local values and the priority
 ///   of the current task, as in `Task.init`. It has ended when this returns.
@@ -37,6 +37,6 @@ public nonisolated(nonsending) func withCancellationShield<Success: Sendable, Fa
       return .failure(error)
     }
   }
-  // A task that is not a child is not cancelled with this one, and this wait does not end with a cancel.
+  // An unstructured task is not cancelled with the current one, and waiting for its value does not end with a cancel.
   return try await task.value.get()
 }

@@ -1,9 +1,9 @@
 /// Runs `body` with a token that is cancelled when the current task is.
 ///
-/// The way from a task to code that takes tokens. The task's cancel fires the token, with the reason
-/// `.taskCancelled`, before `Task.cancel()` returns; in a task that is already cancelled the token
-/// is born so, and the body still runs. When the body ends the token completes *not cancelled*: if
-/// it escaped, it never fires.
+/// It connects a task to code that takes tokens. The task's cancel cancels the token, with the
+/// reason `.taskCancelled`, before `Task.cancel()` returns. In a task that is already cancelled the
+/// token is cancelled from the start, and the body still runs. When the body ends, the token
+/// completes *not cancelled*: a token that escaped never fires.
 ///
 /// ```swift
 /// let data = try await withCancellationToken { token in

@@ -1,9 +1,9 @@
 internal import ProcedurePrimitives
 
-/// Runs `operation` as a task that is cancelled when `token` is, or when the current task is, and waits
-/// for it.
+/// Runs `operation` as a task that is cancelled when `token` is, or when the current task is, and
+/// waits for it.
 ///
-/// The way to have a token end a part of a task that awaits:
+/// It lets a token end one awaiting part of a task:
 ///
 /// ```swift
 /// let data = try await withTask(cancelledBy: button.token) {
@@ -11,17 +11,17 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A cancel of either is seen by `operation`, as in any task, before that `cancel()` returns. The
-/// call waits for `operation`, and returns or throws as that does: after a cancel usually a
-/// `CancellationError`. If a token was cancelled before, the task starts cancelled, and runs
-/// nonetheless. Cancelling the token does not cancel the current task, and nothing is left on the
-/// token afterwards. With `.never` the current task's cancel still reaches `operation`: see
+/// `operation` sees a cancel of either, as in any task, before that `cancel()` returns. The call
+/// waits for `operation`, and returns its value or throws its error: after a cancel usually a
+/// `CancellationError`. If the token was cancelled before, the task starts cancelled and still
+/// runs. Cancelling the token does not cancel the current task, and nothing is left on the token
+/// afterwards. With `.never` the current task's cancel still reaches `operation`: see
 /// `withCancellationShield` for work that no cancel must end.
 ///
 /// - Parameters:
 ///   - token: cancels the task, as the current task does.
-///   - operation: runs where it was formed, with the task-local values and the priority of the current
-///     task, as in `Task.init`. It has ended when this returns.
+///   - operation: runs where it was formed, with the task-local values and the priority of the
+///     current task, as in `Task.init`. It has ended when this returns.
 /// - Returns: what `operation` returned.
 public nonisolated(nonsending) func withTask<Success: Sendable>(
   cancelledBy token: CancellationToken,
@@ -32,7 +32,8 @@ public nonisolated(nonsending) func withTask<Success: Sendable>(
   let start = TaskStart(operation, at: place)
   return try await withCancellationToken { current in
     let task = start.task(priority: nil)
-    // Before it begins: what it waits in, the body of a procedure that awaits it does.
+    // Registered before the task begins: its waits then count as waits of the procedure body that
+    // awaits it.
     BodyTask.current?.await(task, endedBy: token.identity)
     place.note(task, on: token || current)
     return try await task.value

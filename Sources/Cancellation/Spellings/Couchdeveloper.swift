@@ -1,16 +1,16 @@
 public import Dispatch
 
-// The names of couchdeveloper's Cancellation, for code that comes from there.
+// The names of couchdeveloper's Cancellation, for code written for that library.
 
 /// couchdeveloper's name of a source.
 public typealias CancellationRequest = CancellationTokenSource
 
-/// couchdeveloper's protocol of tokens: what can be asked whether it was cancelled.
+/// couchdeveloper's protocol of tokens.
 ///
-/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none. All members
-/// are those of the token behind it.
+/// New code takes a `CancellationToken`, which costs less to poll, and `.never` for none. All
+/// members call those of the underlying token.
 public protocol CancellationTokenType: Sendable {
-  /// The token behind it.
+  /// The underlying token.
   var cancellationToken: CancellationToken { get }
 }
 
@@ -60,7 +60,8 @@ extension CancellationTokenType {
     cancellationToken.onComplete(on: nil, handler)
   }
 
-  /// A token that is cancelled when this one is and `transform` returns true: `CancellationToken.map`.
+  /// A token that is cancelled when this one is and `transform` returns true:
+  /// `CancellationToken.map`.
   @_disfavoredOverload
   public func map(_ transform: @escaping @Sendable () -> Bool) -> CancellationToken {
     cancellationToken.map(transform)
@@ -97,7 +98,7 @@ extension CancellationToken: CancellationTokenType {
   public var cancellationToken: CancellationToken { self }
 }
 
-/// couchdeveloper's token of what can never be cancelled. New code writes `.never`.
+/// couchdeveloper's token that is never cancelled. New code writes `.never`.
 public struct CancellationTokenNone: CancellationTokenType {
   /// Makes one. Costs nothing.
   public init() {}

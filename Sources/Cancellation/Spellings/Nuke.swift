@@ -1,7 +1,7 @@
-// The names of Nuke's tokens, for code that comes from there.
+// The names of Nuke's tokens, for code written for that library.
 
 extension CancellationToken {
-  /// Whether it was cancelled, also while its handlers are still running: `isCancelled`.
+  /// Whether it was cancelled; true even while its handlers still run: `isCancelled`.
   public var isCancelling: Bool { isCancelled }
 
   /// Calls `handler` once when the token is cancelled, at once if it already is: `onCancel`.
@@ -18,6 +18,6 @@ extension CancellationToken {
 }
 
 extension CancellationTokenSource {
-  /// Whether it was cancelled, also while handlers are still running: `isCancelled`.
+  /// Whether it was cancelled; true even while handlers still run: `isCancelled`.
   public var isCancelling: Bool { isCancelled }
 }

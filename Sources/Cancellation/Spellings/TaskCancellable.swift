@@ -9,14 +9,14 @@
 /// }
 /// ```
 ///
-/// It keeps the tasks as it likes. One that keeps them in a store is a `TaskStoring`, which has
-/// `cancelAll()`, and may be declared both.
+/// The type decides how it keeps the tasks. A type that keeps them in a store conforms to
+/// `TaskStoring`, which implements `cancelAll()`, and may conform to both.
 @MainActor public protocol TaskCancellable: AnyObject {
   /// Cancels all tasks. More may be added after.
   func cancelAll()
 }
 
-/// Something that keeps its tasks in a store, and so cancels them when it goes.
+/// Something that keeps its tasks in a store, and so cancels them when it is released.
 ///
 /// ```swift
 /// final class FeedModel: TaskStoring {
@@ -43,7 +43,7 @@ extension DefaultTaskID: TaskIDProtocol {}
 
 /// An id of any type: two are equal if they are of one type and equal there.
 ///
-/// Unchecked because `AnyHashable` does not say what the initialiser asks for.
+/// Unchecked because `AnyHashable` is not `Sendable`; the initialiser takes `Sendable` ids only.
 public struct AnyTaskID: TaskIDProtocol, @unchecked Sendable {
   private let base: AnyHashable
 

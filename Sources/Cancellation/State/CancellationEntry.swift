@@ -14,7 +14,7 @@ enum CancellationEntry: Sendable {
   case combination(WeakState)
   case follower(WeakFollower)
 
-  /// Calls it, unless this end of the token does not concern it. Never under a lock.
+  /// Calls the handler if this end of the token concerns it. Never called under a lock.
   func call(cancelled: Bool) {
     switch self {
     case .cancel(let handler): if cancelled { handler() }
@@ -30,7 +30,7 @@ enum CancellationEntry: Sendable {
 
 /// A cancelable that the token does not keep alive.
 final class WeakTarget: Sendable {
-  /// Not `Weak`, which knows a class.
+  /// `Weak` needs a class type, and an existential is none.
   private struct Reference {
     weak var object: (any Cancelable)?
   }
@@ -52,7 +52,7 @@ final class WeakTarget: Sendable {
   }
 }
 
-/// The state of a combined token: its operands do not keep it alive, it keeps them.
+/// The state of a combined token: its operands do not keep it alive, but it keeps them.
 final class WeakState: Sendable {
   private let reference: Weak<CancellationState>
 

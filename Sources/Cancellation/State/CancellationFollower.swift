@@ -3,14 +3,14 @@ internal import ProcedurePrimitives
 /// Something that is cancelled with a token, and is none itself: it is marked with the tokens that depend on that one,
 /// before any handler is called.
 package protocol CancellationFollower: AnyObject, Sendable {
-  /// The first part: from then on it reads cancelled. Called once, by the thread that cancels the token, for which those
-  /// wait that must not run ahead of it.
+  /// The first part: from now on the follower reads cancelled. Called once, by the thread that cancels the token;
+  /// threads that must not run ahead of it wait for it.
   ///
-  /// So it runs no user code, and releases nothing: the appended entry keeps an object that it may hold last.
-  /// It allocates nothing for each of many: a thread in the allocator waits until others leave that alone.
+  /// So it must run no user code and release nothing: the appended entry keeps any object whose last reference it may
+  /// hold. It must not allocate per follower: a thread in the allocator waits until other threads leave it.
   ///
-  /// - Parameter walk: marks its own token, if it has one, in the same step, so that another cancel which finds it
-  ///   marked finds this walk by that token, and waits for it.
+  /// - Parameter walk: marks the follower's own token, if it has one, in the same step. Another cancel that finds the
+  ///   follower marked finds this walk by that token, and waits for it.
   func mark(
     becauseOf reason: CancellationReason, by walk: FollowerWalk, into marked: inout [MarkedFollower]
   )
@@ -27,15 +27,15 @@ package struct FollowerWalk: Equatable, Sendable {
     left.marking === right.marking
   }
 
-  /// Returns when all that the walk marks reads cancelled. Called with no lock held, and not by the walker.
+  /// Returns when everything that the walk marks reads cancelled. Must be called without a lock, and not by the walker.
   package func wait() { marking.wait() }
 }
 
-/// One that reads cancelled; or the rest of a tree.
+/// A follower that reads cancelled, or the rest of a tree of followers.
 package struct MarkedFollower: Sendable {
-  /// The rest of its cancel.
+  /// The rest of the follower's cancel.
   package enum Rest: Sendable {
-    /// Another cancel came first, or it is in the rest of a tree.
+    /// Another cancel came first, or the rest of a tree includes the follower.
     case nothing
     case delivery
     /// To deliver those of a tree: calls its argument with each.
@@ -47,9 +47,9 @@ package struct MarkedFollower: Sendable {
   /// Nil for the rest of a tree.
   let follower: (any CancellationFollower)?
   let reason: CancellationReason
-  /// Whether it is cancelled by this.
+  /// Whether this cancel was the follower's first.
   let isFirst: Bool
-  /// Its own token, if it has one, and is cancelled.
+  /// The follower's own token, if it has one and is cancelled.
   let own: CancellationState?
   let rest: Rest
 
@@ -71,13 +71,13 @@ package struct MarkedFollower: Sendable {
     self.init(nil, reason, isFirst: true, own: nil, rest: .tree(forEach))
   }
 
-  /// The rest of a tree is marked by another walk, and delivered by that one's thread. No user code is called before it
+  /// Another walk marks the rest of a tree, and its thread delivers it. This walk calls no user code before the other
   /// is done.
   package init(tree walk: FollowerWalk) {
     self.init(nil, .requested, isFirst: false, own: nil, rest: .walk(walk))
   }
 
-  /// Carries out the rest, after the handlers of its own token have been called.
+  /// Carries out the rest, after the handlers of the follower's own token have been called.
   func carryOutRest() {
     switch rest {
     case .nothing, .walk: break
@@ -163,9 +163,9 @@ package final class UndeliveredCancels: @unchecked Sendable {
   }
 }
 
-/// The place of one on its token, which does not keep it alive.
+/// The entry of a follower on its token, which does not keep the follower alive.
 final class WeakFollower: Sendable {
-  /// Not `Weak`, which knows a class.
+  /// `Weak` needs a class type, and an existential is none.
   private struct Reference {
     weak var follower: (any CancellationFollower)?
   }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The links that a token's state leaves when it ends: places on its parents, and parts that few states have.
+/// The links that a token's state leaves when it ends: places on its parents, and the extras.
 struct CancellationLinks: Sendable {
   /// A place that this state has on another: a linked source on its parent, a combined token on its
   /// operand. Keeps the other alive.
@@ -21,7 +21,6 @@ struct CancellationLinks: Sendable {
   /// Whether there is no source, and the state keeps itself alive as long as it has a handler.
   var ownsItselfWhileObserved: Bool { extras?.ownsItselfWhileObserved == true }
 
-  /// Takes all of them out.
   mutating func take() -> CancellationLinks {
     var taken = CancellationLinks()
     swap(&taken, &self)

@@ -2,17 +2,17 @@ internal import ProcedurePrimitives
 
 extension CancellationState {
   enum Holding {
-    /// The timer keeps the state: its source settles it, and with it the timer, when it goes.
+    /// The timer keeps the state: a source that is released settles the state, which cancels the timer.
     case strongly
     /// There is no source: the state lives as long as a token or a handler does.
     case weakly
   }
 
-  /// Replaces the deadline. A thread that is late with its own loses against the later call.
+  /// Replaces the deadline. Of concurrent calls the last one to take the lock counts.
   ///
   /// - Parameters:
-  ///   - isAhead: whether it lay ahead when the caller asked for it. Then it is never this thread that calls handlers,
-  ///     even if it took long to come here.
+  ///   - isAhead: whether the deadline lay ahead when the caller computed it. Then this thread never calls handlers,
+  ///     even if the deadline has passed since.
   ///   - reason: why the token is cancelled when the deadline passes.
   func setDeadline(
     _ instant: ContinuousClock.Instant, isAhead: Bool = false, clock: TimerClock,
@@ -23,6 +23,7 @@ extension CancellationState {
       settle(.cancelled(reason))
       return
     }
+    // 1. Replace the deadline under the lock. The generation tells a replaced timer from the current one.
     let replaced: (generation: UInt64, old: CancellationExtras.Deadline?)? = withMachine {
       machine in
       guard machine.isPending else { return nil }
@@ -34,6 +35,7 @@ extension CancellationState {
       return (extras.deadlineGeneration, old)
     }
     guard let (generation, old) = replaced else { return }
+    // 2. Change timers without the lock: the timer service acquires its own.
     if let old, let key = old.key { old.clock.service.cancel(key) }
     let target: any TimerTarget =
       switch holding {
@@ -41,6 +43,7 @@ extension CancellationState {
       case .weakly: WeakDeadline(self, generation, clock)
       }
     let key = clock.service.schedule(target, at: instant)
+    // 3. Keep the key, unless a later call has replaced the deadline: then this timer is not needed.
     let isCurrent = withMachine { machine in
       guard let extras = machine.links.extras, extras.deadlineGeneration == generation else {
         return false
@@ -51,13 +54,13 @@ extension CancellationState {
     if !isCurrent { clock.service.cancel(key) }
   }
 
-  /// Removes the deadline. A deadline that another thread is just setting is removed too.
+  /// Removes the deadline, even one whose timer another thread is just scheduling.
   ///
   /// - Returns: true if there was one, which will not pass any more.
   func removeDeadline() -> Bool {
     let removed: CancellationExtras.Deadline? = withMachine { machine in
       guard machine.isPending, let extras = machine.links.extras else { return nil }
-      // A timer that fires meanwhile is of another generation.
+      // A timer that fires meanwhile has an old generation, and is ignored.
       extras.deadlineGeneration += 1
       return extras.deadline.take()
     }
@@ -66,13 +69,14 @@ extension CancellationState {
     return true
   }
 
-  /// A timer of ours fired; it counts unless it was replaced or removed.
+  /// Called when a timer of this state fires. Ignored if the deadline was replaced or removed.
   ///
-  /// The timer's thread marks, so that it needs no other to be true; what runs user code it hands on.
+  /// The timer's thread marks the tree, so that the cancel takes effect without another thread. It hands work that may
+  /// run user code to a global queue.
   fileprivate func deadlinePassed(
     generation: UInt64, on clock: TimerClock, _ reason: CancellationReason
   ) {
-    // The thread that carries it out takes it from there: this thread must not release the last reference.
+    // The thread that carries the end out takes it from the lock: this thread must not release the last reference.
     let end = Locked(begin(.cancelled(reason), ifDeadline: generation))
     let carryOut = { @Sendable in end.withLock { $0.take() }?.finish() }
     switch end.withLock({ $0?.concernsOthers }) {

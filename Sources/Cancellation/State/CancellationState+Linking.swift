@@ -1,12 +1,13 @@
 internal import ProcedurePrimitives
 
 extension CancellationState {
-  /// Makes `child`, which belongs to a source, be cancelled with this state; now, if this one is.
+  /// Links `child`, which belongs to a source: it is cancelled with this state, at once if this
+  /// state already is.
   func addChild(_ child: CancellationState) {
     child.connect(to: self, as: .child(child))
   }
 
-  /// Makes this state, which has no source, end as `operands` do by `rule`.
+  /// Makes `operands` decide the end of this state, which has no source, by `rule`.
   func combine(_ operands: [CancellationState], by rule: CancellationStateMachine.Rule) {
     withMachine { machine in
       machine.rule = rule
@@ -20,24 +21,26 @@ extension CancellationState {
 
   enum Following: Sendable {
     case isUnderWay
-    /// It leads back to itself: nothing can ever cancel it, and its caller settles it.
+    /// The chain leads back to this state: nothing can ever cancel it, and the caller must settle
+    /// it.
     case isCircular
   }
 
-  /// Makes this state end as `operand` does, from when that is known.
+  /// Makes this derived state end like `operand`.
   func follow(_ operand: CancellationState) -> Following {
-    // Those that follow each other follow the last of them, so that no way gets longer by another.
+    // 1. Follow the end of the chain of followers, so that chains stay short.
     var last = operand
     while let next = last.followed { last = next }
     if last === self { return .isCircular }
-    // Its operand has ended; nothing waits for that any more.
+    // 2. The operand of `map` or `flatMap` has ended. It is released outside the lock.
     let ended = withMachine { machine in
       machine.rule = .any(undecided: 1)
       return machine.links.takeParents()
     }
     _ = ended
     connect(to: last, as: .combination(WeakState(self)))
-    // Looked for when it may be there: of two threads that close a circle, one at least sees it.
+    // 3. The check comes after `connect`: of two threads that close a circle, at least one finds
+    //    it.
     return leadsBackToItself ? .isCircular : .isUnderWay
   }
 
@@ -50,7 +53,7 @@ extension CancellationState {
     }
   }
 
-  /// The one other token that a token without a source waits for, if there is one.
+  /// The only token that a token without a source waits for; nil if there are none or several.
   private var awaited: CancellationState? {
     withMachine { machine in
       guard machine.isPending, machine.links.ownsItselfWhileObserved,
@@ -64,7 +67,7 @@ extension CancellationState {
     var (next, mark, steps) = (awaited, self, 0)
     while let state = next {
       if state === self { return true }
-      // A circle without this one: another thread has just closed it, and opens it again.
+      // A circle without this state: another thread has just closed it, and will open it.
       if state === mark { return false }
       steps += 1
       if steps & (steps - 1) == 0 { mark = state }
@@ -73,8 +76,8 @@ extension CancellationState {
     return false
   }
 
-  /// Makes this state, which has no source, follow the token that `decide` returns when `operand` is
-  /// cancelled, or end as not cancelled with it.
+  /// Makes this state, which has no source, follow the token that `decide` returns when `operand`
+  /// is cancelled. If `operand` ends uncancelled, so does this state.
   func derive(
     from operand: CancellationState, by decide: @escaping CancellationDerivation.Decision
   ) {
@@ -84,7 +87,7 @@ extension CancellationState {
     if case .kept(let key) = admission {
       noteParent(operand, .handler(key))
     } else {
-      // Ended since the caller looked: decide on this thread.
+      // The operand has ended since the caller's check: decide on this thread.
       operand.waitWhileMarking()
       let decider = operand.isCancelled ? decide(operand) : nil
       guard let decider, follow(decider) == .isUnderWay else {
@@ -117,7 +120,7 @@ extension CancellationState {
       machine.links.parents.append(.init(state: parent, place: place))
       return true
     }
-    // Ended in between, perhaps by this very parent.
+    // This state has ended in between, perhaps with this very parent.
     if !isNoted { parent.remove(place) }
   }
 
@@ -130,11 +133,11 @@ extension CancellationState {
     }
   }
 
-  /// The source in the middle of a tree goes away without a cancel: its children stay in the tree,
-  /// linked to its parents.
+  /// Links the children to the parents, when a source in the middle of a tree is released
+  /// uncancelled.
   ///
-  /// It is pending all the while, and each child is linked further up before it leaves here: so a
-  /// cancel from above reaches it at any time, and parents may go away at the same time.
+  /// The state stays pending, and each child is linked to the parents before it is unlinked here: a
+  /// cancel from above reaches the child at any time, and parents may be released concurrently.
   func passOnChildren() {
     while let (children, parents) = withMachine({ $0.childrenToPassOn }) {
       for (_, child) in children {
@@ -142,7 +145,8 @@ extension CancellationState {
         for parent in parents where !linked.contains(parent) { parent.addChild(child) }
       }
       let haveLeft = withMachine { machine in
-        // A parent that has gone meanwhile took no children, and has linked us further up before.
+        // A parent released meanwhile took no children, and has linked this state to its own
+        // parents: try again.
         guard machine.parents == parents else { return false }
         for (key, _) in children { _ = machine.removeDependent(key) }
         return true
@@ -151,14 +155,14 @@ extension CancellationState {
     }
   }
 
-  /// A token without a source, which was not cancelled, means nothing to those linked to it.
+  /// Unlinks the children of a token without a source that ended uncancelled: they stay pending.
   func letGo(of orphans: [CancellationEntry]) {
     for case .child(let orphan) in orphans { orphan.forget(self) }
   }
 
   private var parents: Set<CancellationState> { withMachine { $0.parents } }
 
-  /// The parent, which has no place for it any more, is not kept alive.
+  /// Releases the parent, which has no entry for this state any more, outside the lock.
   private func forget(_ parent: CancellationState) {
     let forgotten = withMachine { machine in
       let all = machine.links.takeParents()
@@ -168,7 +172,8 @@ extension CancellationState {
     _ = forgotten
   }
 
-  /// Takes what this state would release in its `deinit`, to be released without recursion.
+  /// Takes the parents that `deinit` would release, so that the caller releases them without
+  /// recursion.
   fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
     let links = withMachine { $0.links.take() }
     links.extras?.leave()
@@ -177,18 +182,18 @@ extension CancellationState {
 }
 
 extension CancellationLinks {
-  /// The state has ended: takes it off its timer, its list and its parents.
+  /// Cancels the timer and leaves the list and the parents, when the state has ended.
   mutating func leave() {
     extras?.leave()
-    // Gives up the places on others, and those others of which this was the last owner; in a loop,
-    // because they may form a list of a hundred thousand.
+    // Leaves the parents, and releases each whose last owner this was; in a loop, because they may
+    // form a list of a hundred thousand.
     while let parent = parents.popLast() {
-      // `parent` keeps it alive: no reference needs to be counted for the call.
+      // `parent` keeps the state alive, so the call needs no reference counting.
       unsafe Unmanaged.passUnretained(parent.state)._withUnsafeGuaranteedRef {
         $0.remove(parent.place)
       }
       var left = consume parent
-      // Only walks can still reach it, by a weak reference, and they need none of this.
+      // Only walks can still reach the state, by a weak reference, and they need none of its links.
       if isKnownUniquelyReferenced(&left.state) {
         for grandparent in left.state.abandon() { parents.append(grandparent) }
       }

@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 
 /// A deadline that will cancel a token, if nothing else does.
 struct NextDeadline: Sendable {
-  /// On the continuous clock, or a test's.
+  /// An instant of the continuous clock, or of a test clock.
   let instant: ContinuousClock.Instant
   /// Measured by the deadline's own clock; not negative.
   let timeLeft: Duration
@@ -14,10 +14,10 @@ struct NextDeadline: Sendable {
 }
 
 extension CancellationState {
-  /// The part of the answer that one state knows.
+  /// The facts that one state contributes to the answer.
   private struct Look {
     let own: CancellationExtras.Deadline?
-    /// Whether the last of the operands decides, and not the first.
+    /// Whether the last operand decides, and not the first.
     let needsAll: Bool
     let operands: [CancellationState]
 
@@ -36,11 +36,11 @@ extension CancellationState {
     case combine(CancellationState, Look)
   }
 
-  /// The deadline that will cancel it: its own, or that of a token that it depends on.
+  /// The deadline that will cancel this token: its own, or one of a token that it depends on.
   ///
-  /// 1. A token is combined after all that it depends on. No recursion: a chain may be a hundred thousand long.
+  /// 1. A token is combined after all its operands. There is no recursion: a chain may be a hundred thousand long.
   /// 2. Each token is visited once; a circle, which no deadline can leave, ends there.
-  /// 3. One lock at a time. A token that has ended does not count: it has cancelled this one, or will not.
+  /// 3. One lock is held at a time. A settled operand does not count: it has cancelled this token, or never will.
   func nextDeadline() -> NextDeadline? {
     var visited: Set<CancellationState> = []
     var found: [CancellationState: NextDeadline] = [:]
@@ -63,7 +63,7 @@ extension CancellationState {
     withMachine { machine in
       guard machine.isPending else { return nil }
       let operands = machine.links.parents.compactMap { parent in
-        // What a token of `map` or `flatMap` waits for does not decide it.
+        // The operand of `map` or `flatMap`, whose place is a handler, does not decide the token.
         if case .dependent = parent.place, !parent.state.isSettled { parent.state } else { nil }
       }
       var needsAll = false

@@ -23,12 +23,13 @@ extension CancellationState {
       var walk = SettlingWalk()
       let isFirst = walk.markTree(self, outcome)
       walk.callHandlers()
-      // A child may have been linked since they were passed on.
+      // A child may have been linked after the others were passed on.
       return isFirst || (!outcome.isCancelled && settle(outcome))
     }
   }
 
-  /// The source goes, uncancelled: settles the token, and releases handlers with their captures.
+  /// Settles the token of a source that is released uncancelled, and releases handlers with their
+  /// captures.
   func endWithoutCancel() {
     // Handlers stay in the machine until they are called: a handler held here would be released
     // outside of the nesting.
@@ -52,17 +53,17 @@ extension CancellationState {
     }
   }
 
-  /// The first half of `settle`: everything that this end decides reads it when this returns, and no
-  /// user code has run. Nil if it is not the end that counts.
+  /// The first half of `settle`: when it returns, every token that this end decides is marked, and
+  /// no user code has run. Nil if it is not the end that counts.
   ///
-  /// - Parameter generation: the deadline that ended it, which counts unless it was replaced.
+  /// - Parameter generation: the deadline that passed; it counts unless it was replaced.
   func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64) -> BegunEnd? {
     if isSettled { return nil }
     var walk = SettlingWalk()
     return walk.markTree(self, outcome, ifDeadline: generation) ? BegunEnd(walk: walk) : nil
   }
 
-  /// The short way: nothing depends on this token, except what its handlers may derive.
+  /// The short way, for a token without dependents other than tokens that its handlers derive.
   private func callHandlers(
     startingWith first: CancellationEntry?, more: Bool, _ outcome: CancellationOutcome
   ) {
@@ -75,12 +76,11 @@ extension CancellationState {
   }
 }
 
-/// An end that everything it decides reads already; the handlers have not been called yet.
+/// An end whose tokens are marked and whose handlers have not been called yet.
 struct BegunEnd: Sendable {
   fileprivate let walk: SettlingWalk
 
-  /// Whether there are handlers to call, or other tokens to leave, which may release objects of the
-  /// user.
+  /// Whether there are handlers to call, or other tokens to leave, which may release user objects.
   var concernsOthers: Bool { walk.concernsOthers }
 
   /// The second half of `settle`: calls the handlers, on this thread. Once.
@@ -91,11 +91,11 @@ struct BegunEnd: Sendable {
 }
 
 extension FollowerWalk {
-  /// The first part of a cancel by something else than a token: what `mark` marks, and what depends on the tokens of
-  /// that, reads cancelled when this returns.
+  /// The first part of a cancel that does not come from a token. When it returns, the followers
+  /// that `mark` marks, and all that depends on their own tokens, read cancelled.
   ///
-  /// - Parameter mark: marks one or more, by the walk that it is given.
-  /// - Returns: the rest, which may run user code, and must be called once.
+  /// - Parameter mark: marks one or more followers, by the walk that it gets.
+  /// - Returns: the rest, which may run user code; call it once.
   package static func begin(
     _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void
   ) -> @Sendable () -> Void {
@@ -105,11 +105,11 @@ extension FollowerWalk {
   }
 }
 
-/// The way of one end through everything that it decides.
+/// The walk of one end through everything that it decides.
 ///
-/// Tokens are marked tree by tree; handlers are called when the tree is marked. The tree that a `map` among
-/// the handlers decides is put behind the first instead of recursed into: only the
-/// token that an end begins with may take the short way.
+/// Tokens are marked tree by tree; handlers are called when the tree is marked. A tree that a `map`
+/// among the handlers decides is queued behind the first, without recursion: only the token that an
+/// end begins with may take the short way.
 private struct SettlingWalk: Sendable {
   private enum Work: Sendable {
     /// To call the handlers of a token.
@@ -125,7 +125,7 @@ private struct SettlingWalk: Sendable {
   /// Whether `undelivered`, if it was made, has begun on this thread.
   private var callsHandlers = false
 
-  /// Those looked at that were not marked: these may be the last references to them.
+  /// The visited tokens that were not marked: these may be the last references to them.
   private var seen: [CancellationState] = []
 
   var concernsOthers: Bool {
@@ -142,7 +142,7 @@ private struct SettlingWalk: Sendable {
     }
   }
 
-  /// - Returns: false if there was nothing to mark.
+  /// - Returns: false if nothing was marked.
   mutating func mark(
     _ make: (_ marking: TreeMarking, _ met: inout [TreeMarking]) -> MarkedForest?
   ) -> Bool {

@@ -6,7 +6,7 @@ public import ProcedurePrimitives
 /// Unchecked because the lock guards the machine.
 ///
 /// Invariants:
-/// 1. `status` is written under the lock, and once it is not `pending` it reads the same for ever.
+/// 1. `status` is written under the lock, and once it is not `pending` it reads the same forever.
 /// 2. At most one lock of this type is held at a time, so there is no order to get wrong.
 /// 3. Handlers are called, and everything they captured is released, with no lock held.
 /// 4. A linked child is alive: its source unlinks it before releasing the state. A combined or
@@ -25,7 +25,7 @@ final class CancellationState: @unchecked Sendable {
 
   /// Guards the machine. Threads poll `status`, which only changes when the token does (K2).
   ///
-  /// Before `status`, which takes what the lock leaves of eight bytes.
+  /// Declared before `status`, which fits into the rest of its eight bytes.
   private let lock = OwnedLock()
 
   @usableFromInline let status: AtomicByte
@@ -37,7 +37,7 @@ final class CancellationState: @unchecked Sendable {
     status = AtomicByte(Status.pending)
   }
 
-  /// Runs `body` with the lock held. Nothing of the user is called or released in it.
+  /// Runs `body` with the lock held. It must call no user code and release no user object.
   @inline(__always)
   func withMachine<Result>(_ body: (inout CancellationStateMachine) -> Result) -> Result {
     lock.acquire()
@@ -60,13 +60,13 @@ final class CancellationState: @unchecked Sendable {
   var outcome: CancellationOutcome? { isSettled ? withMachine { $0.outcome } : nil }
 
   deinit {
-    // Pending only if it has no source: a deadline, a combination, a map. One that is settled has
-    // left already.
+    // Only a state without a source is still pending here: a deadline, a combination, a map. A
+    // settled state has left already.
     if isSettled { return }
     var links = withMachine { $0.links.take() }
     if links.parents.isEmpty { return links.leave() }
-    // Their places release the parents and the captures of their closures: the
-    // closure takes them out, because its captures are released after the nested releases.
+    // Leaving releases the parents and the captures of their closures. The closure below takes the
+    // links out of the box, because its own captures are released after the nested releases.
     let box = Locked(links.take())
     NestedReleases.run {
       var links = box.withLock { $0.take() }
@@ -116,7 +116,7 @@ final class CancellationState: @unchecked Sendable {
     marking?.wait()
   }
 
-  /// The walk that marks it, and may not be done.
+  /// The walk that marks this state, if it may still be running.
   var marking: TreeMarking? {
     guard status.load() == Status.cancelledMarking else { return nil }
     return withMachine { machine in
@@ -124,7 +124,7 @@ final class CancellationState: @unchecked Sendable {
     }
   }
 
-  /// References that a sweep leaves for release after the lock.
+  /// References from a sweep, to be released after the lock.
   private struct SweptTargets: Sendable {
     var dead: [CancellationEntry] = []
     var live: [any Cancelable] = []
@@ -144,7 +144,7 @@ final class CancellationState: @unchecked Sendable {
     }
     extras.weakTargets += 1
     guard extras.weakTargets >= extras.sweepAt else { return swept.isToBeListed ? swept : nil }
-    // Amortised O(1): the next sweep comes when as many have been added as are now alive.
+    // Amortised O(1): the next sweep comes when as many targets have been added as are alive now.
     (swept.dead, swept.live) = machine.removeDeadTargets()
     extras.weakTargets = swept.live.count
     extras.sweepAt = max(32, swept.live.count * 2)
@@ -158,11 +158,12 @@ final class CancellationState: @unchecked Sendable {
       extras.listing = .at(key)
       return true
     }
-    // Ended in between, and left everything but this.
+    // The state has ended in between, and left everything but this list.
     if !isPending { WeaklyObserved.tokens.remove(key) }
   }
 
-  /// Takes out handlers whose target is gone; without a handler the token does not keep itself.
+  /// Removes handlers whose target was deallocated. Without handlers the token stops keeping itself
+  /// alive.
   func dropDeadTargets() {
     let garbage = withMachine { machine -> (SweptTargets, CancellationState?)? in
       guard machine.isPending, let extras = machine.links.extras else { return nil }
@@ -178,7 +179,7 @@ final class CancellationState: @unchecked Sendable {
 }
 
 extension CancellationStateMachine {
-  /// Notes that a handler was taken off. Returns the state if nothing but that kept it alive.
+  /// Notes that a handler was removed. Returns the state if it was the last one that kept it alive.
   fileprivate mutating func noteRemoved(_ handler: CancellationEntry?) -> CancellationState? {
     guard let handler, let extras = links.extras else { return nil }
     if handler.isWeakTarget { extras.weakTargets -= 1 }

@@ -43,11 +43,12 @@ struct CancellationStateMachine: Sendable {
 
   /// How the ends of other tokens decide this one.
   enum Rule: Sendable, Equatable {
-    /// Cancelled with any; their not being cancelled means nothing: it has a source of its own.
+    /// Cancelled with any parent. A parent's uncancelled end is ignored: the token has its own
+    /// source.
     case linked
-    /// Cancelled with any, not cancelled with the last.
+    /// Cancelled with the first cancelled operand; not cancelled when the last ends uncancelled.
     case any(undecided: Int)
-    /// Cancelled with the last, not cancelled with any.
+    /// Cancelled when the last operand is; not cancelled with the first that ends uncancelled.
     case all(undecided: Int)
   }
 
@@ -77,7 +78,8 @@ struct CancellationStateMachine: Sendable {
     set { links.madeExtras().rule = newValue }
   }
 
-  /// The oldest handler, when it came to a token without handlers: most have one, and need no table.
+  /// The oldest handler, if there was no other when it was registered. Most tokens have one
+  /// handler, and need no table.
   private var first: CancellationEntry?
   private var firstSerial: UInt64 = 0
   private var entries = Slab<CancellationEntry>()
@@ -98,7 +100,7 @@ struct CancellationStateMachine: Sendable {
 
   // MARK: Settling
 
-  /// The way of a token that nothing depends on: no tree to mark.
+  /// Settles a token without dependents, which has no tree to mark.
   @inline(__always)
   mutating func settle(_ outcome: CancellationOutcome) -> Settling {
     guard isPending else { return .late }
@@ -108,9 +110,11 @@ struct CancellationStateMachine: Sendable {
     return .settled(first: handler, more: !handlers.isEmpty, links.take())
   }
 
-  /// The source goes without a cancel. As `settle`, but leaves all handlers to `nextHandler`.
+  /// Like `settle`, for a source that is released uncancelled. Leaves all handlers to
+  /// `nextHandler`.
   ///
-  /// Followers, which only a cancel concerns, keep their places until they leave, or the token goes.
+  /// Followers, which only a cancel concerns, keep their places until they leave, or the token is
+  /// released.
   mutating func settleOnly() -> Settling {
     guard isPending else { return .late }
     guard hasOnlyFollowers else { return .hasDependents }
@@ -148,7 +152,7 @@ struct CancellationStateMachine: Sendable {
     }
   }
 
-  /// Counts one operand's end. True if it decides this token, whose end is then the same.
+  /// Counts one operand's end. True if it decides this token, which then ends in the same way.
   mutating func decides(_ outcome: CancellationOutcome) -> Bool {
     switch (rule, outcome) {
     case (.linked, .cancelled), (.any, .cancelled), (.all, .notCancelled):
@@ -164,7 +168,7 @@ struct CancellationStateMachine: Sendable {
     }
   }
 
-  /// The whole tree is marked: from here on, a thread that registers a handler calls it.
+  /// The whole tree is marked: from now on a thread that registers a handler calls it.
   mutating func beginCalls() -> CancellationOutcome {
     guard case .marked(let outcome, _) = phase else {
       stopBecauseOfInconsistency("Internal inconsistency: calling handlers of a token in \(phase)")
@@ -173,7 +177,6 @@ struct CancellationStateMachine: Sendable {
     return outcome
   }
 
-  /// The handler to call next, and whether there are more.
   mutating func nextHandler() -> (handler: CancellationEntry?, more: Bool) {
     guard case .settled = phase else {
       stopBecauseOfInconsistency("Internal inconsistency: calling handlers of a token in \(phase)")
@@ -190,7 +193,7 @@ struct CancellationStateMachine: Sendable {
 
   /// Takes out the dependents that must be notified of `outcome`.
   ///
-  /// A parent that is not cancelled means nothing to a linked child, which stays, to be adopted.
+  /// A linked child ignores a parent that ends uncancelled: it stays here, until it is adopted.
   mutating func takeDependents(toTell outcome: CancellationOutcome) -> [CancellationEntry] {
     guard case .marked = phase else {
       stopBecauseOfInconsistency(
@@ -209,11 +212,11 @@ struct CancellationStateMachine: Sendable {
     return taken
   }
 
-  /// The tokens that a cancel of this one comes from, beside its source.
+  /// The tokens whose cancel cancels this one, besides its source.
   var parents: Set<CancellationState> { Set(links.parents.map(\.state)) }
 
-  /// The children that its source leaves to its parents when it goes. Nil if there are none, or it
-  /// has no source.
+  /// The children that pass to the parents when the source is released. Nil if there are none, or
+  /// the token has no source.
   var childrenToPassOn: (children: [(SlabKey, CancellationState)], to: Set<CancellationState>)? {
     guard isPending, rule == .linked, !links.ownsItselfWhileObserved else { return nil }
     var children: [(SlabKey, CancellationState)] = []
@@ -276,10 +279,10 @@ struct CancellationStateMachine: Sendable {
     entries.remove(key, from: &dependents)
   }
 
-  /// Removes handlers whose weak target is gone.
+  /// Removes handlers whose weak target was deallocated.
   ///
-  /// - Returns: what must be released outside the lock: the dead handlers, and the targets that
-  ///   were looked at, since looking retains them and this may have become the last reference.
+  /// - Returns: references to release outside the lock: the dead handlers, and the live targets,
+  ///   since the check retains them and may hold the last reference.
   mutating func removeDeadTargets() -> (dead: [CancellationEntry], live: [any Cancelable]) {
     var (dead, live): ([CancellationEntry], [any Cancelable]) = ([], [])
     if case .target(let target)? = first {

@@ -1,22 +1,22 @@
 internal import ProcedurePrimitives
 
 /// The marks of one end: the tree of tokens that depend on the first one, the followers of these, the trees of
-/// their own tokens, and so on. Nothing is released, and no user code runs, while it is made.
+/// their own tokens, and so on. While it is built, nothing is released and no user code runs.
 struct MarkedForest: Sendable {
   /// The rest of that end, which may run user code.
   enum Remaining: Sendable {
-    /// To call the handlers of a token.
+    /// Calls the handlers of a token.
     case handlers(CancellationState)
-    /// To carry out the rest of the cancel of a follower.
+    /// Carries out the rest of a follower's cancel.
     case rest(MarkedFollower)
   }
 
   private var tokens: [CancellationState] = []
   private var followers: [(MarkedFollower, ownTokens: [CancellationState])] = []
-  /// Those looked at that were not marked: these may be the last references to them.
+  /// The visited tokens that were not marked: these may be the last references to them.
   private(set) var seen: [CancellationState] = []
 
-  /// Nil if the token has ended before.
+  /// Nil if the token had ended before.
   init?(
     _ root: CancellationState, _ outcome: CancellationOutcome, by marking: TreeMarking,
     _ met: inout [TreeMarking], ifDeadline generation: UInt64?
@@ -27,7 +27,7 @@ struct MarkedForest: Sendable {
     visit(&unvisited, by: marking, &met)
   }
 
-  /// Those that `mark` marks, which no token cancels, and what depends on their own tokens.
+  /// The followers that `mark` marks, which no token cancels, and everything that depends on their own tokens.
   init(
     _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void, by marking: TreeMarking,
     _ met: inout [TreeMarking]
@@ -87,7 +87,8 @@ struct MarkedForest: Sendable {
     return states
   }
 
-  /// Ordered: followers as they were registered, each after those of its own token; the tokens come last.
+  /// Visits the followers in the order of registration, each after the followers and handlers of its own token. The
+  /// tokens come last.
   func forEachRemaining(_ body: (Remaining) -> Void) {
     // The last one was visited first.
     for (follower, ownTokens) in followers.reversed() {
@@ -127,14 +128,14 @@ extension CancellationState {
 }
 
 extension CancellationStateMachine {
-  /// Whether a deadline was not replaced by a later one. Nil is no deadline.
+  /// Whether the deadline of this generation is current. Nil stands for no deadline.
   fileprivate func concerns(_ generation: UInt64?) -> Bool {
     generation == nil || links.extras?.deadlineGeneration == generation
   }
 }
 
 extension CancellationEntry {
-  /// Alive while the result is held.
+  /// The dependent state, alive while the result is held.
   fileprivate var dependent: CancellationState? {
     switch self {
     case .child(let state): state

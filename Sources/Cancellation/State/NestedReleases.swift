@@ -1,16 +1,16 @@
 internal import ProcedurePrimitives
 
-/// Releases that lead to further releases, at a bounded depth of the stack.
+/// Runs releases that lead to further releases at a bounded depth of the stack.
 ///
-/// A handler may capture a source, the end of which releases handlers, which hold a source,
-/// and so on: a list of a hundred thousand would overflow the stack. Some levels are run where they
-/// come up, as is expected of a release; deeper ones are left to the outermost, which runs them,
-/// on the same thread, before it returns.
+/// A handler may capture a source whose end releases handlers, which hold a source, and so on: a
+/// list of a hundred thousand would overflow the stack. The first levels run in place, as is
+/// expected of a release. The outermost run carries out the deeper ones on the same thread, before
+/// it returns.
 final class NestedReleases: Sendable {
   private enum Way: Sendable {
     case now
     case later
-    /// The outermost has ended: a task that was made inside of it still knows it.
+    /// The outermost run has ended, but a task that was created inside it still refers to it.
     case afresh
   }
 
@@ -29,7 +29,7 @@ final class NestedReleases: Sendable {
 
   private init() {}
 
-  /// Runs `work`, now or when the releases that it is nested in have been run.
+  /// Runs `work` now, or defers it to the outermost run.
   static func run(_ work: @escaping @Sendable () -> Void) {
     switch current?.enter(work) ?? .afresh {
     case .now:

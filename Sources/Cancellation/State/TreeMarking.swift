@@ -1,14 +1,15 @@
 internal import ProcedurePrimitives
 
-/// One walk through a tree of tokens, and all that follows them, that marks each before any handler is called.
+/// One walk through a tree of tokens and their followers, which marks them all before any handler
+/// is called.
 ///
 /// Its lock is held for the walk, in which no user code runs. A thread that meets a token that is
 /// being marked and must not run ahead of the walk, because its handler or its child is late, waits
-/// for the lock once. Two walks that meet go round each other; each waits for the other only after
-/// its own is done, so they cannot wait in a circle.
+/// for the lock once. Two walks that meet do not stop: each waits for the other only after its own
+/// marking, so they cannot wait in a circle.
 ///
-/// Lock order: the lock of a walk, then the lock of one state, or those under which followers are marked. No thread
-/// waits with a lock held.
+/// Lock order: the lock of a walk, then the lock of one state, or the locks under which followers
+/// are marked. No thread waits with a lock held.
 final class TreeMarking: Sendable {
   private let met = Locked<[TreeMarking]>([])
 
@@ -26,7 +27,7 @@ final class TreeMarking: Sendable {
     }
   }
 
-  /// Called by the walker when it has waited: those it met are done, and need not be kept.
+  /// Releases the walks that it met, which are done. Called by the walker after it has waited.
   func forgetThoseMet() {
     let done = met.withLock { met in
       defer { met = [] }

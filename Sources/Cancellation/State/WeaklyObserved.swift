@@ -2,9 +2,9 @@ internal import ProcedurePrimitives
 
 /// The tokens without a source that weak targets keep alive.
 ///
-/// A target that dies notifies no token, and a token that is released keeps itself as long as it
-/// has a handler. So these are looked through when there are twice as many as were alive the last
-/// time: dead targets leave, and with them tokens that nothing else keeps, each at amortised O(1).
+/// A target that is deallocated notifies no token, and a token without a source keeps itself alive
+/// as long as it has a handler. So when the list has doubled since the last sweep, a sweep removes
+/// dead targets and releases tokens that nothing else keeps, at amortised O(1) each.
 final class WeaklyObserved: Sendable {
   static let tokens = WeaklyObserved()
 
@@ -18,7 +18,7 @@ final class WeaklyObserved: Sendable {
 
   private let listed = Locked(Listed())
 
-  /// The state may go at any time, and then takes itself off with the key.
+  /// The state may end at any time, and then removes itself with the key.
   func add(_ observed: CancellationState) -> SlabKey {
     let (key, due) = listed.withLock { listed in
       let key = listed.states.append(WeakState(observed), to: &listed.list)

@@ -1,7 +1,7 @@
 /// Cancels a source when it goes out of scope, unless it was disarmed.
 ///
-/// A source that dies means "not cancelled"; a guard that dies means "cancel". It cannot be copied,
-/// so there is one place where the scope ends.
+/// A source that is released completes its token *not cancelled*; a guard that is destroyed
+/// cancels. It cannot be copied, so exactly one scope ends it.
 ///
 /// ```swift
 /// let source = CancellationTokenSource()
@@ -21,7 +21,7 @@ public struct CancellationGuard: ~Copyable, Sendable {
   /// The token of the source.
   public var token: CancellationToken { source.token }
 
-  /// Lets the guard go without a cancel.
+  /// Ends the guard without a cancel.
   public consuming func disarm() {
     isArmed = false
   }

@@ -1,4 +1,4 @@
-/// The id of tasks that need none. All values are equal.
+/// The id of tasks that need no id of their own. All values are equal.
 public struct DefaultTaskID: Hashable, Sendable {
   /// The id.
   public init() {}

@@ -1,14 +1,14 @@
 internal import ProcedurePrimitives
 
-/// Latest only: each new token cancels the one before.
+/// Keeps only the latest work going: each new token cancels the previous one.
 ///
 /// ```swift
 /// let searches = SerialCancellation()
 /// func search(_ text: String) { client.search(text, token: searches.renew()) }
 /// ```
 ///
-/// Exactly one of concurrent `renew()`s gets a token that stays pending. When the object goes, the
-/// current token is cancelled.
+/// Exactly one of concurrent `renew()`s gets a token that stays pending. When the object is
+/// released, the current token is cancelled.
 public final class SerialCancellation: Sendable {
   private enum State: Sendable {
     case open(CancellationTokenSource?)
@@ -24,7 +24,8 @@ public final class SerialCancellation: Sendable {
     cancel()
   }
 
-  /// Cancels the token before, then returns a new one: that one's inline handlers have returned.
+  /// Cancels the previous token, then returns a new one. By then the inline handlers of the
+  /// previous token have returned.
   ///
   /// After `cancel()` it returns a cancelled token.
   public func renew() -> CancellationToken {

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Cancels its token when the last of those who share the work has left: for viewers that come and go.
+/// Cancels its token when the last member has left. Use it for work that several viewers share, who come and go.
 ///
 /// ```swift
 /// let viewers = SharedCancellation()
@@ -11,12 +11,12 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// It is an `a && b` that grows. Each member joins with a token of its own, and leaves when that token is cancelled.
-/// The last one that leaves cancels the shared token, with its reason.
+/// The last member that leaves cancels the shared token, with the reason of its own token.
 ///
 /// | the shared token | `join(until:)` | a member's token is cancelled | a member's token completes *not cancelled* |
 /// |---|---|---|---|
 /// | pending, without a member yet | true: the first member | | |
-/// | pending, with members | true: one more | one less; the last cancels it | completes *not cancelled*: that one never leaves |
+/// | pending, with members | true: one more | one less; the last cancels it | completes *not cancelled*: that member stays |
 /// | cancelled | false | | |
 /// | completed *not cancelled* | true, and nothing is kept | | |
 ///
@@ -57,13 +57,13 @@ public final class SharedCancellation: Sendable {
     members.join(until: token)
   }
 
-  /// The work is over: the shared token completes not cancelled.
+  /// Completes the shared token *not cancelled*, when the work is over.
   package func complete() { members.complete() }
 }
 
 /// The members, each with the handler on its token.
 ///
-/// The handlers keep this object, and not the public one. They are taken back when the shared token has ended.
+/// The handlers keep this object, and not the public one. They are unregistered when the shared token has ended.
 private final class Members: Sendable {
   private struct Member: Sendable {
     /// Nil until the handler has been registered.
@@ -80,7 +80,7 @@ private final class Members: Sendable {
     var members = Slab<Member>()
     var order = SlabList()
 
-    /// - Returns: the members, which are none any more.
+    /// - Returns: the former members.
     mutating func end(isCancelled: Bool) -> [Member] {
       state = .ended(isCancelled: isCancelled)
       defer { (members, order) = (Slab(), SlabList()) }
@@ -98,7 +98,7 @@ private final class Members: Sendable {
       case over(isCancelled: Bool)
       case member(SlabKey)
     }
-    // 1. It is a member before it has a handler, so that no other member is the last one from now on.
+    // 1. Add the member before its handler, so that from now on no other member counts as the last.
     let answer: Answer = content.withLock { content in
       switch content.state {
       case .ended(let isCancelled): .over(isCancelled: isCancelled)
@@ -109,11 +109,11 @@ private final class Members: Sendable {
       if case .over(isCancelled: true) = answer { return false }
       return true
     }
-    // 2. Called at once if the token has ended.
+    // 2. Register the handler, which is called at once if the token has ended.
     let registration = token.onComplete { [self] isCancelled in
       tokenEnded(key, isCancelled ? token.reason ?? .requested : nil)
     }
-    // 3. If the shared token has ended in between, nobody else takes the handler back.
+    // 3. Keep the registration. If the shared token has ended in between, no other thread unregisters the handler.
     let isKept = content.withLock { content in
       guard content.members.contains(key) else { return false }
       content.members[key.place].registration = registration

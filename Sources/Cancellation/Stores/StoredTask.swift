@@ -1,24 +1,24 @@
 internal import ProcedurePrimitives
 
-/// One task of a store: entered first, created a moment later.
+/// One task of a store. It is entered in the table before it is created.
 final class StoredTask: TaskPlace, @unchecked Sendable {
   private struct Attachment: Sendable {
     var task: (any StorableTask)?
     var isCancelled = false
-    /// Those that want the task, which is only now being created.
+    /// Callers that wait for the task, which is still being created.
     var awaiting: [CheckedContinuation<any StorableTask, Never>] = []
   }
 
   private let attachment = Locked(Attachment())
   private let table: TaskTable
-  /// Its place in the table. Written by the table before the task is created, which reads it at its end.
+  /// The group of its id. The table writes it before the task is created; the task reads it at its end.
   @safe @exclusivity(unchecked) var group: TaskTable.Group?
 
   init(in table: TaskTable) {
     self.table = table
   }
 
-  /// If the task is not there yet, it starts cancelled.
+  /// Cancels the task. If it has not been created yet, it starts cancelled.
   func cancel() {
     let task = attachment.withLock { attachment in
       attachment.isCancelled = true
@@ -41,7 +41,7 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
     if let group { table.remove(self, from: group) }
   }
 
-  /// The task; while that is being created, a task that ends as it does.
+  /// The task. While it is being created, this is a second task that waits for it and forwards its result.
   func task<Success: Sendable>() -> Task<Success, any Error> {
     if let task = attachment.withLock({ $0.task }) as? Task<Success, any Error> { return task }
     return Task {
@@ -67,7 +67,7 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
   }
 }
 
-/// A task of whatever result.
+/// A task with any type of result.
 protocol StorableTask: Sendable {
   func cancel()
 }

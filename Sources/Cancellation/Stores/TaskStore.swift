@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Running tasks by id, all cancelled when the store goes.
+/// Running tasks by id, all cancelled when the store is released.
 ///
 /// ```swift
 /// enum Work { case search, save }
@@ -8,11 +8,11 @@ internal import ProcedurePrimitives
 /// tasks.addTask(id: .search, policy: .cancelPrevious) { try await search(text) }
 /// ```
 ///
-/// A task that ends leaves the store by itself. A task does not keep the store alive.
+/// A task that ends leaves the store automatically. A task does not keep the store alive.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread, also from the tasks. No lock is held while a task is
-/// created or cancelled, nor while ids are compared, hashed or released.
+/// Everything may be called from any thread, including from the tasks. No lock is held while a task
+/// is created or cancelled, nor while ids are compared, hashed or released.
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// Decides how a new task treats the tasks under the same id.
   public enum Policy: Sendable {
@@ -50,8 +50,8 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// Starts a task and keeps it until it ends.
   ///
   /// - Parameters:
-  ///   - id: what to cancel and count it by.
-  ///   - policy: what happens to tasks under the same id.
+  ///   - id: the key for `cancel(_:)` and `count(_:)`.
+  ///   - policy: how to treat the tasks under the same id.
   ///   - priority: as in `Task.init`.
   ///   - operation: runs where it was formed, as in `Task.init`.
   /// - Returns: the new task; with `.skipIfRunning`, the running one. If that has
@@ -97,7 +97,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
     table.cancelAll()
   }
 
-  /// How many tasks have neither ended nor been cancelled by the store, under whatever ids. O(ids).
+  /// How many tasks have neither ended nor been cancelled by the store, under any id. O(ids).
   public var count: Int { table.count }
 
   /// Whether no task runs that the store has not cancelled.

@@ -1,10 +1,10 @@
 internal import ProcedurePrimitives
 
-/// The table that a store and its tasks share: which tasks are there, under which id.
+/// The table of tasks by id that a store and its tasks share.
 ///
 /// Invariants:
 /// 1. A task is entered before it is created, so that a cancel of the id meanwhile finds it.
-/// 2. It is removed by identity: a task that ends late does not take its successor along.
+/// 2. It is removed by identity: a task that ends late does not remove its successor.
 /// 3. Nothing is cancelled, and no task is created, with the lock held.
 final class TaskTable: Sendable {
   struct Admission: Sendable {
@@ -48,7 +48,7 @@ final class TaskTable: Sendable {
   func cancelAll() {
     for entry in groups.takeAll() {
       let group = Self.group(entry)
-      // Nothing enters it any more, but tasks that end still leave it.
+      // No new task enters this group, but tasks that end still leave it.
       let tasks = groups.remove(from: group) { exchange(&group.tasks, with: [:]) }
       for task in tasks.values { task.cancel() }
     }

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Tasks may sleep on it, as on every clock: in virtual time if it is a test's clock.
+/// Tasks can sleep on it, as on every clock; on a test clock, in virtual time.
 ///
 /// ```swift
 /// try await queue.clock.sleep(for: .seconds(2))
@@ -15,8 +15,8 @@ extension TimerClock: Clock {
   /// Suspends the task until `deadline`, never shorter. It blocks no thread.
   ///
   /// - Parameters:
-  ///   - deadline: when to go on; returns at once if it is past.
-  ///   - tolerance: without effect.
+  ///   - deadline: when to resume; the call returns at once if it has passed.
+  ///   - tolerance: ignored.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
@@ -32,7 +32,6 @@ extension TimerClock: Clock {
   }
 }
 
-/// A task that sleeps.
 private final class Sleep: TimerTarget {
   private struct Wait: Sendable {
     var continuation: CheckedContinuation<Void, any Error>?

@@ -3,7 +3,7 @@ package import ProcedurePrimitives
 /// The clock of deadlines, delays and timeouts.
 ///
 /// `continuous` is the process's monotonic clock. A test clock takes its place in tests, so that
-/// time passes only when the test says so. Copies are the same clock.
+/// time passes only when the test advances it. Copies are the same clock.
 public struct TimerClock: Sendable {
   package let service: any TimerService
 

@@ -17,12 +17,12 @@ public struct CancellationRegistration: Sendable {
 
   /// Takes the handler off the token.
   ///
-  /// Never waits, so it cannot deadlock, even inside a handler. O(1). So the handler may still be running on another
-  /// thread when this returns false: where that matters, `withBlockingCancellationHandler(for:)` and the async
+  /// Never waits, so it cannot deadlock, even inside a handler. O(1). When it returns false, the handler may still be
+  /// running on another thread; if that matters, `withBlockingCancellationHandler(for:)` and the async
   /// `withCancellationHandler(for:)` wait for it.
   ///
   /// - Returns: true if the handler has not run and never will; its captures are released before
-  ///   this returns. False if it ran, is running, or was gone.
+  ///   this returns. False if it ran, is running, or was removed before.
   @discardableResult @inlinable
   public func remove() -> Bool {
     guard let key else { return false }

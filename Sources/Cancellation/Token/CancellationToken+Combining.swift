@@ -10,7 +10,7 @@ extension CancellationToken {
   /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))
   /// ```
   ///
-  /// The result leaves its operands by itself, when it has completed or is released.
+  /// The result leaves its operands automatically when it has completed or is released.
   public static func any(of tokens: CancellationToken...) -> Self {
     any(of: tokens)
   }
@@ -32,9 +32,10 @@ extension CancellationToken {
 
   /// A token that is cancelled when all of `tokens` are; also written `a && b`.
   ///
-  /// For work that several share: it stops when the last of them has left. It completes *not
-  /// cancelled* as soon as one of them does. Its reason comes from the token that was cancelled
-  /// last. Completed tokens decide at once, as with `any(of:)`. Without tokens it is `cancelled`.
+  /// Use it for work that several callers share: it stops when the last of them has left. It
+  /// completes *not cancelled* as soon as one of them does. Its reason comes from the token that
+  /// was cancelled last. Completed tokens decide at once, as with `any(of:)`. Without tokens it is
+  /// `cancelled`.
   public static func all(of tokens: CancellationToken...) -> Self {
     all(of: tokens)
   }
@@ -78,18 +79,18 @@ extension CancellationToken {
   /// A token that is cancelled when this one is and `transform`, called then, returns true.
   ///
   /// `transform` is called once, when this token is cancelled, by the thread that cancels; at once
-  /// if it already is. It is not called, and is released, when this token completes not cancelled:
-  /// so does the result then. The reason is this token's. A result that is released before, and has
-  /// no handler, takes `transform` along.
+  /// if it already is. If this token completes not cancelled, so does the result, and `transform`
+  /// is released without a call. The reason is this token's. A result without handlers that is
+  /// released earlier releases `transform`.
   public func map(_ transform: @escaping @Sendable () -> Bool) -> Self {
     derived { operand in transform() ? operand : nil }
   }
 
   /// A token that follows the token that `transform` returns when this one is cancelled.
   ///
-  /// `transform` is called as in `map`. The result ends as the returned token does, with its reason,
-  /// and not cancelled when this token is. Tokens that follow only each other, or themselves, can never
-  /// be cancelled, and complete not cancelled.
+  /// `transform` is called as in `map`. The result ends like the returned token, with its reason;
+  /// it completes not cancelled if this token does. Tokens that follow only each other, or
+  /// themselves, can never be cancelled, and complete not cancelled.
   public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
     derived { _ in transform().state }
   }

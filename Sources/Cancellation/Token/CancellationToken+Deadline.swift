@@ -3,8 +3,8 @@ internal import ProcedurePrimitives
 extension CancellationToken {
   /// A token that is cancelled with `.deadlineExceeded` when `duration` has passed. Needs no source.
   ///
-  /// It fires as long as it has a handler or an owner; with neither, its timer and memory go at once.
-  /// Any duration will do: zero and less are past, and a longer one than 146 years never ends.
+  /// It fires as long as it has a handler or an owner; with neither, its timer and memory are released at once. Zero
+  /// and negative durations have passed at once; a duration of more than 146 years never ends.
   public static func timeout(_ duration: Duration) -> Self {
     timeout(duration, clock: .continuous)
   }
@@ -27,14 +27,14 @@ extension CancellationToken {
   }
 }
 
-/// How long a token lasts at most.
+/// The time that a token has left.
 extension CancellationToken {
   /// The instant at which a deadline will cancel this token if nothing else does before; nil without one.
   ///
-  /// The earliest of the deadlines of its source and of the tokens that this is linked to; of `a && b` the later of
-  /// both, if both have one. Tokens of `map` and `flatMap` have none, since their closures decide. A timeout of a
-  /// procedure is none of its token. Nil once the token has completed. It is an instant of the continuous clock, also of a
-  /// deadline by the wall clock, and of a test's clock if that was given.
+  /// It is the earliest deadline of its source and of the tokens that it is linked to; for `a && b` the later one, if
+  /// both have one. Tokens of `map` and `flatMap` have none, since their closures decide. A procedure's timeout is not
+  /// a deadline of its token. Nil once the token has completed. The instant is one of the continuous clock, even for a
+  /// deadline by the wall clock, or of the given test clock.
   ///
   /// - Complexity: O(n) in the number of tokens that can cancel this one.
   public var deadline: ContinuousClock.Instant? { state?.nextDeadline()?.instant }
@@ -48,7 +48,7 @@ extension CancellationToken {
   /// ```
   public var timeLeft: Duration? {
     let timeLeft = state?.nextDeadline()?.timeLeft
-    // Asked last: a deadline that has passed meanwhile leaves no time, and is gone.
+    // Read last: a deadline that has passed meanwhile has cancelled the token, and leaves no time.
     return isCancelled ? .zero : timeLeft
   }
 }

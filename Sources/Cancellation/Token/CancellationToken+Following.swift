@@ -5,13 +5,13 @@ package struct FollowerPlace: Sendable {
   fileprivate let state: CancellationState
   fileprivate let key: SlabKey
 
-  /// Why the token was cancelled, whether or not that has come here; nil if it was not.
+  /// Why the token was cancelled, whether or not the follower was notified; nil if it was not.
   package var reason: CancellationReason? { state.isCancelled ? state.outcome?.reason : nil }
 
-  /// The walk that marks what is on the token, once that was cancelled.
+  /// The walk that marks the entries of the token, once it was cancelled.
   package var walk: FollowerWalk { FollowerWalk(marking: state.marking ?? TreeMarking()) }
 
-  /// It is not cancelled with the token any more.
+  /// Removes the follower: a later cancel of the token does not reach it.
   package func leave() {
     let follower = state.withMachine { $0.removeDependent(key) }
     _ = follower
@@ -19,7 +19,7 @@ package struct FollowerPlace: Sendable {
 }
 
 extension FollowerWalk {
-  /// Marks the own token of the follower. Called under a lock of the follower.
+  /// Marks the follower's own token. Called under a lock of the follower.
   ///
   /// - Returns: false if it had ended before.
   package func markOwnToken(
@@ -30,7 +30,8 @@ extension FollowerWalk {
 }
 
 extension MarkedFollower {
-  /// - Parameter source: that of its own token, if it has one, and is cancelled. The follower keeps it alive.
+  /// - Parameter source: the source of the follower's own token, if it has one and is cancelled. The follower keeps it
+  ///   alive.
   package init(
     _ follower: any CancellationFollower, _ reason: CancellationReason, isFirst: Bool,
     source: CancellationTokenSource?, rest: Rest
@@ -40,9 +41,9 @@ extension MarkedFollower {
 }
 
 extension CancellationToken {
-  /// Has something cancelled with the token, which does not keep it alive: at once if the token was cancelled before.
+  /// Cancels `follower` with the token, at once if the token was cancelled before. The token does not keep it alive.
   ///
-  /// - Returns: its place; nil if the token will not cancel it any more.
+  /// - Returns: the follower's place; nil if the token will not cancel it any more.
   package func follow(by follower: any CancellationFollower) -> FollowerPlace? {
     guard let state else { return nil }
     let weak = WeakFollower(follower)
@@ -51,7 +52,7 @@ extension CancellationToken {
     case .wait(let marking): marking.wait()
     case .settled: break
     }
-    // One that calls from its own `deinit` cannot be reached any more.
+    // A follower that calls from its own `deinit` cannot be reached any more.
     if let reason = state.outcome?.reason, let follower = weak.follower {
       FollowerWalk.begin { follower.mark(becauseOf: reason, by: $0, into: &$1) }()
     }

@@ -1,5 +1,5 @@
-// For closures that are `@MainActor`: written so, or a method of a type on the main actor. Delivered by a
-// task on the main actor, as `onCancel(on:)` delivers by `async`, in every case.
+// These overloads take `@MainActor` closures, including methods of types on the main actor. A task on the main actor
+// delivers in every case, as `async` does for `onCancel(on:)`.
 extension CancellationToken {
   /// Calls `handler` once, on the main actor, when the token is cancelled.
   ///
@@ -7,11 +7,11 @@ extension CancellationToken {
   /// token.onCancel { @MainActor [weak self] in self?.spinner.stop() }
   /// ```
   ///
-  /// It is called some time after the cancel, also by a thread that cancels on the main actor; nothing
-  /// waits for it. `remove()` returns true if it will not be called, false if it was, or is on its
-  /// way there.
+  /// It is called some time after the cancel, even if the cancel comes from the main actor; nothing waits for it.
+  /// `remove()` returns true if it will not be called, false if it was called or its task was started.
   ///
-  /// - Returns: what `remove()` needs. It may be dropped; the handler stays.
+  /// - Returns: the registration, whose `remove()` takes the handler back. You may drop it; the
+  ///   handler stays.
   @discardableResult
   public func onCancel(
     _ handler: @escaping @MainActor @Sendable () -> Void
@@ -23,7 +23,7 @@ extension CancellationToken {
 
   /// Calls `handler` once, on the main actor, when the token has completed: with true if cancelled.
   ///
-  /// As the `onCancel` that is called there.
+  /// It is delivered in the same way as by `onCancel`.
   @discardableResult
   public func onComplete(
     _ handler: @escaping @MainActor @Sendable (_ cancelled: Bool) -> Void

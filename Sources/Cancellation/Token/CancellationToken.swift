@@ -1,11 +1,11 @@
 public import Dispatch
 internal import ProcedurePrimitives
 
-/// Tells code whether it has been asked to stop.
+/// Lets code see that it should stop.
 ///
 /// A token is one word; copies observe the same state. It is pending until its source is cancelled
-/// (*cancelled*, with a reason) or goes away (*not cancelled*, forever). Once completed it never
-/// changes. It keeps only that state alive, never the source.
+/// (*cancelled*, with a reason) or released (*not cancelled*, forever). Once completed it never
+/// changes. A token keeps only the state alive, never the source.
 ///
 /// ```swift
 /// func load(_ url: URL, token: CancellationToken = .never) throws {
@@ -25,7 +25,7 @@ internal import ProcedurePrimitives
 /// A thread that reads `isCancelled == true` sees everything that was written before `cancel()`.
 /// Handlers of one token run in the order in which they were registered, and the handlers of a
 /// parent before those of its children. A handler that you register after the cancel is called at
-/// once, also before earlier handlers of this token, or of its parents.
+/// once, even before earlier handlers of this token or of its parents.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
 
@@ -67,8 +67,8 @@ public struct CancellationToken: Sendable {
 
   /// Why it was cancelled; nil while pending and when not cancelled.
   ///
-  /// For logs and messages. It is not in what `checkCancellation()` throws, which is Swift's own
-  /// `CancellationError` whatever the reason:
+  /// Use it in logs and messages. `checkCancellation()` throws Swift's own `CancellationError`,
+  /// which has no reason:
   ///
   /// ```swift
   /// } catch is CancellationError {
@@ -77,7 +77,7 @@ public struct CancellationToken: Sendable {
   /// ```
   public var reason: CancellationReason? { state?.outcome?.reason }
 
-  /// Throws Swift's `CancellationError`, which says nothing more, if the token was cancelled.
+  /// Throws Swift's `CancellationError` if the token was cancelled.
   ///
   /// `reason` says why it was cancelled.
   public func checkCancellation() throws(CancellationError) {
@@ -87,31 +87,32 @@ public struct CancellationToken: Sendable {
   /// Calls `handler` once when the token is cancelled, at once if it already is.
   ///
   /// Without a queue, it is called by the thread that cancels, and has returned before `cancel()`
-  /// returns there; registered after the cancel, it is called before `onCancel` returns. With a
-  /// queue it is delivered by `queue.async` in every case. On a token that completed not cancelled
+  /// returns there; registered after the cancel, it is called before `onCancel` returns. If you
+  /// pass a queue, `queue.async` delivers it in every case. On a token that completed not cancelled
   /// it is released before this returns.
   ///
   /// - Parameters:
   ///   - queue: where to deliver, or nil for inline.
-  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. Where
-  ///     it cancels another source, that one's handlers run inside of it: a list of hundreds of
-  ///     sources, each cancelled by a handler of the one before, should be linked instead.
-  /// - Returns: what `remove()` needs. It may be dropped; the handler stays.
+  ///   - handler: must not block when delivered inline: it runs on the stack of the canceller. If
+  ///     it cancels another source, the handlers of that source run inside it. Link sources instead
+  ///     of building a list of hundreds, each cancelled by a handler of the previous one.
+  /// - Returns: the registration, whose `remove()` takes the handler back. You may drop it; the
+  ///   handler stays.
   /// - Complexity: O(1); no allocation besides a table that handlers share.
   @discardableResult @inlinable
   public func onCancel(
     on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable () -> Void
   ) -> CancellationRegistration {
     guard let state else { return .inert }
-    // Made here, so that a caller who drops it pays no reference counting for it.
+    // Created in this inlinable function, so that a caller who drops it pays no reference counting.
     guard let key = state.register(handler, on: queue) else { return .inert }
     return CancellationRegistration(state: state, key: key)
   }
 
   /// Calls `handler` once when the token has completed: with true if cancelled, false if not.
   ///
-  /// Threads and order are as with `onCancel`. When the source goes away, handlers without a queue
-  /// are called by the thread that released it.
+  /// Threads and order are the same as for `onCancel`. When the source is released, its thread
+  /// calls the handlers without a queue.
   @discardableResult
   public func onComplete(
     on queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
@@ -131,8 +132,8 @@ public struct CancellationToken: Sendable {
 
   /// Calls `target.cancel()` once when the token is cancelled, without keeping the target alive.
   ///
-  /// A target that goes away leaves the token by itself: a million short-lived targets on one
-  /// long-lived token leave its memory flat.
+  /// A target that is deallocated leaves the token automatically: a million short-lived targets on
+  /// one long-lived token leave its memory flat.
   @discardableResult
   public func register(
     _ target: some Cancelable, on queue: DispatchQueue? = nil
@@ -163,10 +164,10 @@ extension CancellationToken: CustomStringConvertible {
 }
 
 extension CancellationToken {
-  /// The answer of one look at a token.
+  /// The result of one read of a token's status.
   ///
-  /// Two looks may show a pending token first and a cancelled one then: what follows from both
-  /// together is decided by one (K9).
+  /// Two reads may see a pending token first and a cancelled one then, so a decision uses one read
+  /// (K9).
   enum Seen: Sendable {
     case pending(CancellationState)
     case cancelled(CancellationState)

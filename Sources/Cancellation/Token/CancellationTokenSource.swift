@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// The object that can cancel: hand out its `token`, keep the source.
+/// The object that can cancel. Hand out its `token`, and keep the source.
 ///
 /// ```swift
 /// let source = CancellationTokenSource()
@@ -8,8 +8,8 @@ internal import ProcedurePrimitives
 /// source.cancel()
 /// ```
 ///
-/// When the last reference to a source goes without a cancel, its token completes *not cancelled*
-/// and releases all handlers. (To cancel instead, use a guard or a store.)
+/// When a source is released without a cancel, its token completes *not cancelled* and releases all
+/// handlers. (To cancel instead, use a guard or a store.)
 ///
 /// ## Cancellation
 /// The first cancel wins; later ones return false and change nothing. The thread that wins runs the
@@ -36,7 +36,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Makes a source that is also cancelled, with its reason, when `parent` is.
   ///
-  /// As with several parents.
+  /// It behaves like `init(linkedTo:)` with several parents.
   public convenience init(linkedTo parent: borrowing CancellationToken) {
     let state = CancellationState()
     parent.state?.addChild(state)
@@ -45,10 +45,10 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
   ///
-  /// If one already is, the source is born cancelled. The link costs one place in each parent and
-  /// goes by itself when the source has completed or is released. Cancelling the source does not affect
-  /// its parents. A parent whose source goes without a cancel leaves this one in the tree:
-  /// the source is then linked to the parents of that parent.
+  /// If one already is, the source is cancelled from the start. The link takes one place in each
+  /// parent, and is removed automatically when the source has completed or is released. Cancelling the
+  /// source does not affect its parents. When a parent's source is released without a cancel, this
+  /// source stays in the tree: it is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {
     self.init(linkedTo: parents)
   }
@@ -56,7 +56,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {
     self.init()
-    // In the order given: of several that are cancelled, the first decides.
+    // Links in the given order: of several cancelled parents, the first decides.
     var linked: Set<CancellationState> = []
     for parent in parents {
       guard !state.isSettled, let parent = parent.state else { continue }
@@ -72,7 +72,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   deinit { endWithoutCancel() }
 
-  /// It is not inlined: a `deinit` counts a reference at each use of an object that it is about to release.
+  /// It is not inlined: a `deinit` counts a reference at each use of an object that it is about to
+  /// release.
   @inline(never)
   private func endWithoutCancel() {
     if !state.isSettled { state.endWithoutCancel() }
@@ -99,11 +100,13 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   @available(*, unavailable, message: "write cancel(.failure(error))")
   public func cancel(withError error: any Error) { fatalError("unavailable") }
 
-  /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels when `duration` has passed; a second call replaces the first, and `disarmDeadline()`
+  /// removes the deadline.
   ///
-  /// Never early. At zero or less it cancels at once, on this thread. A deadline marks the token, and
-  /// its dependents, on a thread of its own, whatever Dispatch's global queues are busy with; the handlers
-  /// run on a global queue. All sources share one timer. A duration of more than 146 years never ends.
+  /// It never cancels early. At zero or less it cancels at once, on this thread. The timer's own
+  /// thread marks the token and its dependents, even if Dispatch's global queues are busy; the
+  /// handlers run on a global queue. All sources share one timer. A duration of more than 146 years
+  /// never ends.
   ///
   /// ```swift
   /// source.cancel(after: .seconds(30), reason: .failure(ServerIsSilent()))
@@ -111,7 +114,7 @@ public final class CancellationTokenSource: Sendable, Cancelable {
   ///
   /// - Parameters:
   ///   - duration: counted from now.
-  ///   - reason: the token's reason, if this is what cancels it.
+  ///   - reason: the token's reason, if this deadline cancels it.
   ///   - clock: a test clock, in tests.
   public func cancel(
     after duration: Duration, reason: CancellationReason = .deadlineExceeded,
@@ -122,7 +125,8 @@ public final class CancellationTokenSource: Sendable, Cancelable {
       reason: reason, holding: .strongly)
   }
 
-  /// Cancels at `instant`; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels at `instant`; a second call replaces the first, and `disarmDeadline()` removes the
+  /// deadline.
   public func cancel(
     at instant: ContinuousClock.Instant, reason: CancellationReason = .deadlineExceeded,
     clock: TimerClock = .continuous
@@ -130,16 +134,16 @@ public final class CancellationTokenSource: Sendable, Cancelable {
     state.setDeadline(instant, clock: clock, reason: reason, holding: .strongly)
   }
 
-  /// Takes back what `cancel(after:)`, `cancel(at:)` or `init(timeout:)` has set. O(1).
+  /// Removes the deadline that `cancel(after:)`, `cancel(at:)` or `init(timeout:)` has set. O(1).
   ///
   /// Deadlines of the tokens that the source is linked to stay.
   ///
-  /// - Returns: true if there was a deadline, which will not cancel any more; false if there was none, or the token
-  ///   has ended.
+  /// - Returns: true if there was a deadline, which will not cancel any more; false if there was
+  ///   none, or the token has ended.
   @discardableResult
   public func disarmDeadline() -> Bool { state.removeDeadline() }
 
-  /// Settles the token as not cancelled without waiting for the source to go.
+  /// Settles the token as not cancelled before the source is released.
   package func complete() {
     state.settle(.notCancelled)
   }

@@ -1,4 +1,3 @@
-/// How a token ends.
 enum CancellationOutcome: Sendable {
   case cancelled(CancellationReason)
   case notCancelled

@@ -2,13 +2,13 @@ internal import ProcedurePrimitives
 
 /// Why something was cancelled. The first reason stays.
 ///
-/// Meant for logs and messages: whether work should stop is `CancellationToken.isCancelled`.
+/// It is meant for logs and messages. Whether work should stop is `CancellationToken.isCancelled`.
 public enum CancellationReason: Sendable {
   /// A caller asked for it: `CancellationTokenSource.cancel()`.
   case requested
   /// A deadline or timeout passed.
   case deadlineExceeded
-  /// The Swift task that it belongs to was cancelled.
+  /// The surrounding Swift task was cancelled.
   case taskCancelled
   /// This process got the signal of this number: see `CancellationToken.signals` of `ProceduresProcess`.
   case signal(Int32)

@@ -1,14 +1,14 @@
 internal import ProcedurePrimitives
 
-/// A receiver that a feed has look again.
+/// A receiver that a feed refreshes.
 @MainActor protocol Monitoring: AnyObject, Sendable {
   func refresh()
 }
 
-/// Has a monitor look again when something has changed, once for many changes.
+/// Refreshes a monitor after changes, once for many changes.
 ///
-/// A change marks the feed; the first mark asks the main actor for a look. The mark is taken off before the
-/// look, so that a change that comes later asks for another: the last one is always seen.
+/// A change marks the feed; the first mark schedules a refresh on the main actor. The mark is removed before the
+/// refresh, so that a later change schedules another: the last change is always shown.
 final class MonitorFeed: Sendable {
   private struct State: Sendable {
     var isDue = false
@@ -23,10 +23,10 @@ final class MonitorFeed: Sendable {
 
   func connect(to monitor: any Monitoring) { state.withLock { $0.monitor = monitor } }
 
-  /// Something has changed. Any thread may call it.
+  /// Records a change. May be called from any thread.
   func note() { note(after: .zero) }
 
-  /// Something is about to change without an event: looks once more, a little later.
+  /// Schedules a refresh a little later, for a change that comes without an event.
   func noteSoon() { note(after: .milliseconds(15)) }
 
   private func note(after delay: Duration) {

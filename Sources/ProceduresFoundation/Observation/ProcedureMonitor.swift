@@ -14,11 +14,10 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A monitor shows changes at most once in `interval`, and always the last one. Nothing of the procedure
-/// waits for the main actor. Properties that you do not read cost nothing: the monitor follows
-/// `fractionCompleted` and `children` from when you first read them. It may show only at the start that the
-/// procedure is on a queue. A monitor keeps its procedure, not the other way round; it may be made at any
-/// time, also after the finish.
+/// A monitor shows changes at most once in `interval`, and always the last one. The procedure never waits for the main
+/// actor. Properties that you do not read cost nothing: the monitor follows `fractionCompleted` and `children` from
+/// when you first read them. It may show only at the start that the procedure is on a queue. A monitor keeps its
+/// procedure, not the other way round. You may make it at any time, even after the finish.
 @Observable @MainActor
 public final class ProcedureMonitor: Identifiable, Monitoring {
   /// The procedure that it shows.
@@ -46,7 +45,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
   /// Makes a monitor of a procedure, or of a group.
   ///
   /// - Parameters:
-  ///   - procedure: what to show, wherever it is in its life.
+  ///   - procedure: the procedure to show, in any state.
   ///   - interval: the least time between two changes that are shown; one frame of a screen by
   ///     default.
   public init(_ procedure: Procedure, interval: Duration = .milliseconds(16)) {
@@ -54,7 +53,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
     self.procedure = procedure
     self.feed = feed
     self.interval = interval
-    // First the observer, so that no change is missed.
+    // Add the observer first, so that no change is missed.
     registration = procedure.add(
       observer: MonitorObserver(feed: feed, isGroup: procedure is GroupProcedure))
     state = procedure.state
@@ -83,7 +82,7 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
 
   /// Monitors of a group's children, in the order in which they were added; empty for other procedures.
   ///
-  /// Finished ones too, if the group keeps them. Reading them costs a look at each.
+  /// It includes finished children, if the group keeps them. Costs O(n) for each read.
   public var children: [ProcedureMonitor] {
     if !followsChildren, let group = procedure as? GroupProcedure {
       followsChildren = true
@@ -104,12 +103,12 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
       let children = group.children
       if listed != children { listed = children }
     }
-    // Between willExecute and `execute()` there is no event.
+    // No event comes between willExecute and `execute()`.
     if state == .started { feed.noteSoon() }
   }
 }
 
-/// Passes on that something has happened.
+/// Marks the feed at each event of the procedure.
 struct MonitorObserver: ProcedureObserver {
   let feed: MonitorFeed
   let isGroup: Bool
@@ -132,7 +131,7 @@ struct MonitorObserver: ProcedureObserver {
   }
 }
 
-/// Has a feed hear of each change of a fraction, from when it is wanted.
+/// Marks the feed at each change of the fraction, once the fraction was read.
 private final class FractionReader: Sendable {
   private struct Reading: Sendable {
     let task: Task<Void, Never>
@@ -143,7 +142,7 @@ private final class FractionReader: Sendable {
 
   deinit { reading.withLock { $0 }?.task.cancel() }
 
-  /// The fraction; nil if it is not wanted yet. It costs nothing, also of a group.
+  /// The fraction; nil until `begin`. It costs O(1), even for a group.
   var latest: Double? {
     let latest = reading.withLock { $0?.latest }
     return latest?()
@@ -169,7 +168,7 @@ private final class FractionReader: Sendable {
     let result = procedures.map { procedure in
       monitors[ObjectIdentifier(procedure)] ?? ProcedureMonitor(procedure, interval: interval)
     }
-    // Those of procedures that have gone from the list go too.
+    // Drop the monitors of procedures that are no longer in the list.
     if result.count != monitors.count || result.contains(where: { monitors[$0.id] == nil }) {
       monitors = Dictionary(result.map { ($0.id, $0) }) { first, _ in first }
     }

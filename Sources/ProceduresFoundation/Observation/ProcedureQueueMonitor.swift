@@ -1,7 +1,7 @@
 public import Observation
 internal import ProcedurePrimitives
 
-/// The present state of a queue, for SwiftUI and everything else that tracks observations.
+/// Shows the present state of a queue to SwiftUI and everything else that tracks observations.
 ///
 /// ```swift
 /// struct QueueView: View {
@@ -13,7 +13,7 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// Changes are collected, and shown at most once in `interval`; the last one always is. Nothing on the
+/// A monitor shows changes at most once in `interval`, and always the last one. Nothing on the
 /// queue waits for the main actor. A monitor keeps its queue, not the other way round.
 @Observable @MainActor
 public final class ProcedureQueueMonitor: Monitoring {
@@ -57,15 +57,16 @@ public final class ProcedureQueueMonitor: Monitoring {
     memberMonitors.monitors(of: listed, interval: interval)
   }
 
-  /// How many of the procedures that there were since the monitor was made have finished, from 0 to 1.
+  /// The finished share of all procedures since the monitor was made, from 0 to 1.
   ///
-  /// 1 if there were none. For the fractions of procedures, put what belongs together in a group.
+  /// It is 1 if there were none. It ignores the fractions of procedures: for those, use a group.
   public var fractionCompleted: Double {
     let total = finishedCount + listed.count
     return total == 0 ? 1 : Double(finishedCount) / Double(total)
   }
 
-  /// Whether nothing new is started. Set here it is shown at once; set at the queue, with the next change.
+  /// Whether the queue starts nothing new. A value set here is shown at once, a value set on the
+  /// queue with the next change.
   public var isSuspended: Bool {
     get { storedIsSuspended }
     set {
@@ -82,7 +83,7 @@ public final class ProcedureQueueMonitor: Monitoring {
   }
 }
 
-/// The procedures that are on a queue, as far as a monitor has had events.
+/// The procedures on a queue, according to the events so far.
 private final class QueueMembers: Sendable {
   private struct State: Sendable {
     var members: [ObjectIdentifier: (serial: Int, procedure: Procedure)] = [:]
@@ -96,7 +97,8 @@ private final class QueueMembers: Sendable {
 
   init(of queue: ProcedureQueue, _ feed: MonitorFeed) {
     self.queue = queue
-    // First later procedures, then the present ones: none is missed, and one may come twice.
+    // Record later procedures first, then add the present ones: none is missed, and one may come
+    // twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure, feed) }
     state.withLock { $0.recorder = recorder }
     for procedure in queue.procedures { add(procedure, feed) }

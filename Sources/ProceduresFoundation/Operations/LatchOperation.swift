@@ -8,7 +8,7 @@ class LatchOperation: Operation, @unchecked Sendable {
   override var isAsynchronous: Bool { true }
   override var isFinished: Bool { hasOpened.load() != 0 }
 
-  /// Finishes it, so that its dependents go on. Later calls do nothing.
+  /// Finishes it, so that its dependents go on. Later calls have no effect.
   func open() {
     willChangeValue(forKey: "isFinished")
     hasOpened.store(1)
@@ -18,7 +18,7 @@ class LatchOperation: Operation, @unchecked Sendable {
 
 /// Stands for a procedure among the dependencies of an operation.
 final class ProcedureLatch: LatchOperation, @unchecked Sendable {
-  /// It is not kept alive: a procedure that has gone without having run is waited for, for ever, as an operation is.
+  /// Weak. If the procedure is deallocated without having run, its dependents wait forever, as with an operation.
   private(set) weak var procedure: Procedure?
 
   init(_ procedure: Procedure) {
@@ -27,7 +27,7 @@ final class ProcedureLatch: LatchOperation, @unchecked Sendable {
     name = procedure.name
   }
 
-  /// The procedure has finished, and its observers have returned.
+  /// Opens the latch when the procedure has finished, and its observers have returned.
   func open(after procedure: Procedure) {
     if procedure.isCancelled { cancel() }
     open()

@@ -9,33 +9,33 @@ internal import ProcedurePrimitives
 /// queue.add(resize, upload)
 /// ```
 ///
-/// The operation must not be on an `OperationQueue`: the procedure starts it. To wait for an operation on a
-/// queue, use `procedure.add(dependency: operation)`. The procedure does not start an operation again that
-/// was started elsewhere, or has finished.
+/// The operation must not be on an `OperationQueue`: the procedure starts it. To wait for an
+/// operation on a queue, use `procedure.add(dependency: operation)`. The procedure does not start
+/// an operation again that was started elsewhere, or has finished.
 ///
-/// Present dependencies of the operation become dependencies of the procedure, so that
-/// no slot is taken while it waits. Later dependencies of the operation are waited for too, but
-/// then the procedure holds its slot. `name` and `priority` come from the operation, as they are when this is
-/// made; set those of the procedure later. `completionBlock` is not touched. An operation has no errors, so the procedure gets none from
-/// it: read them where your operation keeps them, in a DidFinish observer.
+/// Dependencies that the operation has when this is made become dependencies of the procedure, so
+/// that it takes no slot while it waits. The procedure also waits for later dependencies of the
+/// operation, but takes a slot meanwhile. `name` and `priority` are copied from the operation when
+/// this is made; later set the procedure's. `completionBlock` is not touched. An operation has no
+/// errors, so the procedure gets none from it: read them from your operation, in a DidFinish
+/// observer.
 ///
 /// ## Thread
-/// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main queue
-/// with `ProcedureQueue.main`. An operation that was not ready then is started by a private
-/// `OperationQueue`, on its thread.
+/// `start()` is called on a worker of the procedure's queue, so `main()` runs there, on the main
+/// queue with `ProcedureQueue.main`. If the operation is not ready then, a private `OperationQueue`
+/// starts it, on its thread.
 ///
 /// ## Cancellation
 /// A cancel of the procedure calls `operation.cancel()` before it returns. If the procedure has not
-/// executed, the operation is then started, cancelled as it is, which finishes it without `main()`:
-/// other operations may depend on it. An operation that finishes cancelled makes the procedure
-/// cancelled. On Apple platforms a cancel of the operation cancels the procedure at once. On Linux,
-/// where the cancel of an operation cannot be observed, that happens when the operation finishes,
-/// or when it is to be started.
+/// executed, it then starts the cancelled operation, which finishes without `main()`: other
+/// operations may depend on it. An operation that finishes cancelled makes the procedure cancelled.
+/// On Apple platforms a cancel of the operation cancels the procedure at once. On Linux, where the
+/// cancel of an operation cannot be observed, that happens when the operation starts or finishes.
 public final class OperationProcedure: Procedure, EndsByItself, @unchecked Sendable {
   /// The operation that it runs.
   public let operation: Operation
 
-  // Touched only in turns.
+  // Accessed only in turns.
   private var hasBegun = false
   private var watch: OperationWatch?
   #if canImport(Darwin)
@@ -70,12 +70,12 @@ public final class OperationProcedure: Procedure, EndsByItself, @unchecked Senda
     }
   }
 
-  /// Has an operation that was not started finish, since others may depend on it.
+  /// Finishes an operation that was not started, since others may depend on it.
   public override func procedureDidCancel(withErrors errors: [any Error]) {
     if !hasBegun { startOperation() }
   }
 
-  /// Releases references that are not needed any more.
+  /// Releases the watch.
   public override func procedureDidFinish(withErrors errors: [any Error]) {
     watch = nil
   }

@@ -4,10 +4,10 @@ public import Foundation
 extension OperationQueue {
   /// Adds an operation that runs `procedure`. See `ProcedureOperation`.
   ///
-  /// On an operation queue with an underlying Dispatch queue, such as `OperationQueue.main`, the procedure
-  /// executes on that one.
+  /// On an operation queue with an underlying Dispatch queue, such as `OperationQueue.main`, the procedure executes on
+  /// the latter.
   ///
-  /// - Returns: the operation: to have others depend on it.
+  /// - Returns: the operation, for others to depend on.
   @discardableResult
   public func add(_ procedure: Procedure) -> ProcedureOperation {
     let operation = ProcedureOperation(procedure, on: queueOfProcedures)

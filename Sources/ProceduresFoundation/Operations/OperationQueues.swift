@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The queues that what connects operations and procedures runs on.
+/// The queues that connect operations and procedures.
 enum OperationQueues {
   /// Runs procedures of operations without a queue, and procedures that only wait.
   static let procedures = ProcedureQueue(name: "operations")
@@ -14,8 +14,8 @@ enum OperationQueues {
 
   /// Starts an operation as soon as it is ready.
   ///
-  /// On Linux a queue may overlook that an operation gets ready while it is being added. So it has one
-  /// more dependency, which finishes when it has been added.
+  /// On Linux a queue may overlook that an operation gets ready while it is being added. So the operation gets one more
+  /// dependency, which finishes after it was added.
   static func startWhenReady(_ operation: Operation) {
     let latch = LatchOperation()
     operation.addDependency(latch)

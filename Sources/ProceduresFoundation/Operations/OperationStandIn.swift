@@ -1,11 +1,12 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// Stands for an operation among the dependencies of a procedure: finishes after it, cancelled if it is.
+/// Stands for an operation among the dependencies of a procedure: it finishes after the operation, cancelled if that
+/// was.
 final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
   let operation: Operation
 
-  // Touched only in turns.
+  // Accessed only in turns.
   private var watch: OperationWatch?
 
   init(_ operation: Operation) {
@@ -18,7 +19,7 @@ final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
     watch = OperationWatch(operation) { self.end() }
   }
 
-  /// The procedure that waited for the operation does not wait any more.
+  /// Ends the wait: the procedure that waited for the operation no longer does.
   override func procedureDidCancel(withErrors errors: [any Error]) {
     if isExecuting { finish() }
   }
@@ -33,8 +34,8 @@ final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
   }
 }
 
-/// Ends the wait for an operation when what waits has finished, or goes: the observer that holds this
-/// goes with it.
+/// Ends the wait for an operation when the waiting procedure has finished or is deallocated: it then releases this
+/// observer.
 final class StandInOwner: ProcedureObserver {
   private let standIn: OperationStandIn
 

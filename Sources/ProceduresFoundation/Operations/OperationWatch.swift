@@ -3,11 +3,11 @@ internal import ProcedurePrimitives
 
 /// Calls a closure once when an operation has finished, on the thread that finishes it.
 ///
-/// `completionBlock` is the user's and is left alone. On Apple platforms the watch observes
-/// `isFinished`. On Linux there is no key-value observing: there the watch has an operation that
-/// depends on the watched one, and that Foundation asks whether it is ready when the watched one has
-/// finished. Foundation does not keep such a dependent alive and uses it all the same, so the
-/// dependent leaves before it is released.
+/// `completionBlock` is the user's, and is not touched. On Apple platforms the watch observes
+/// `isFinished`. Linux has no key-value observing: there the watch owns an operation that depends
+/// on the watched one, and whose `isReady` Foundation reads when the watched one has finished.
+/// Foundation uses such a dependent without keeping it alive, so the watch removes the dependency
+/// before it releases it.
 ///
 /// Unchecked because of the observation, which only `init` sets.
 final class OperationWatch: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class OperationWatch: @unchecked Sendable {
     private let dependent: WatchingOperation
   #endif
 
-  /// Begins to watch. A closure for an operation that has finished is called before this returns.
+  /// Begins to watch. If the operation has finished, calls the closure before this returns.
   init(_ operation: Operation, onFinish: @escaping @Sendable () -> Void) {
     self.operation = operation
     let call = SingleCall(onFinish)
@@ -40,7 +40,7 @@ final class OperationWatch: @unchecked Sendable {
   }
 }
 
-/// A closure that is called once, and released then.
+/// A closure that is called once, and then released.
 private final class SingleCall: Sendable {
   private let body: Locked<(@Sendable () -> Void)?>
 
@@ -53,7 +53,7 @@ private final class SingleCall: Sendable {
 }
 
 #if !canImport(Darwin)
-  /// Is on no queue and never starts.
+  /// An operation that is on no queue and never starts.
   private final class WatchingOperation: Operation, @unchecked Sendable {
     private let call: SingleCall
 

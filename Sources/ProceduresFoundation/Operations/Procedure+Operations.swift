@@ -8,9 +8,9 @@ extension Procedure {
   /// show.add(dependency: download)   // download is on an OperationQueue
   /// ```
   ///
-  /// Order, not success, as with a procedure: see `add(dependency:)` there, also for when it is too
-  /// late. The operation must be on a queue, or be started, or this procedure waits. It takes no slot
-  /// meanwhile. A wait in a circle that leads through an operation is not noticed.
+  /// It is about order, not success: see `add(dependency:)` of a procedure, which also says when it is too late. The
+  /// operation must be on a queue, or be started, or this procedure waits; it takes no slot meanwhile. A circle of
+  /// waits that contains an operation is not detected.
   ///
   /// - Returns: false if this procedure was cancelled before.
   @discardableResult
@@ -18,11 +18,10 @@ extension Procedure {
     add(dependency: operation, requiring: .any)
   }
 
-  /// Waits for an operation, and asks that it was not cancelled.
+  /// Makes this procedure wait until `operation` has finished as `requirement` demands.
   ///
-  /// An operation knows no failure: if it has finished and was not cancelled, it has succeeded. If it
-  /// was cancelled where that is not allowed, this procedure is cancelled with
-  /// `ProcedureError.Code.dependencyCancelled`.
+  /// An operation cannot fail: if it has finished and was not cancelled, it has succeeded. If it was cancelled and the
+  /// requirement does not allow that, this procedure is cancelled with `ProcedureError.Code.dependencyCancelled`.
   ///
   /// - Returns: false if this procedure was cancelled before.
   @discardableResult
@@ -36,7 +35,7 @@ extension Procedure {
     return true
   }
 
-  /// Takes a dependency back. Without effect once it finished, or this procedure started.
+  /// Removes a dependency. Has no effect once the operation has finished, or this procedure has started.
   public final func remove(dependency operation: Operation) {
     for case let standIn as OperationStandIn in dependencies where standIn.operation === operation {
       remove(dependency: standIn)

@@ -1,7 +1,7 @@
 public import Foundation
 internal import ProcedurePrimitives
 
-/// A procedure as a Foundation operation: for an `OperationQueue`, among other operations.
+/// A procedure as a Foundation operation, for an `OperationQueue`, among other operations.
 ///
 /// ```swift
 /// let upload = ProcedureOperation(Upload(file))
@@ -9,16 +9,17 @@ internal import ProcedurePrimitives
 /// operationQueue.addOperation(upload)
 /// ```
 ///
-/// An asynchronous operation, with key-value observing for `isExecuting` and `isFinished`. The procedure
-/// executes nothing before `start()`, which adds it to `queue`; the operation has finished when
-/// the procedure has, and its DidFinish observers have returned. A dependency that the procedure has when
-/// this is made is a dependency of the operation too, so that no place on the `OperationQueue` is taken
-/// while it waits. A procedure that is on a queue already is only waited for. `name` and `queuePriority` come from the
-/// procedure, as they are when this is made; set those of the operation later.
+/// It is an asynchronous operation, with key-value observing for `isExecuting` and `isFinished`.
+/// The procedure executes nothing before `start()`, which adds it to `queue`; the operation has
+/// finished when the procedure has, and its DidFinish observers have returned. Dependencies that
+/// the procedure has when this is made become dependencies of the operation too, so that it takes
+/// no place on the `OperationQueue` while it waits. If the procedure is already on a queue, the
+/// operation only waits for it. `name` and `queuePriority` are copied from the procedure when this
+/// is made; later set the operation's.
 ///
 /// ## Cancellation
-/// A cancel of either one cancels the other before it returns. Cancelled before the start, it executes
-/// nothing, and finishes when its queue starts it.
+/// A cancel of either one cancels the other before it returns. If it is cancelled before the start,
+/// it executes nothing, and finishes when its queue starts it.
 public final class ProcedureOperation: Operation, @unchecked Sendable {
   private enum Phase {
     static let initialized: UInt8 = 0
@@ -31,15 +32,15 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
 
   private let queue: ProcedureQueue
   private let phase = AtomicByte(Phase.initialized)
-  /// Guards that the operation is started once.
+  /// Ensures that the operation starts once.
   private let hasBegun = AtomicByte(0)
 
   /// Makes an operation of `procedure`.
   ///
   /// - Parameters:
-  ///   - procedure: what to run; on no queue, and in no group.
-  ///   - queue: where it executes; without one, on a queue of all operations that were given none, which
-  ///     has no limit: the `OperationQueue` decides how many run at once.
+  ///   - procedure: the procedure to run.
+  ///   - queue: the queue on which it executes. By default it is a queue without a limit that all
+  ///     such operations share: the `OperationQueue` decides how many run at once.
   public init(_ procedure: Procedure, on queue: ProcedureQueue? = nil) {
     self.procedure = procedure
     self.queue = queue ?? OperationQueues.procedures
@@ -51,11 +52,11 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
   }
 
   #if !canImport(Darwin)
-    // Foundation on Linux does not keep those alive that depend on an operation, and uses them.
+    // Foundation on Linux uses the dependents of an operation without keeping them alive.
     deinit { for dependency in dependencies { removeDependency(dependency) } }
   #endif
 
-  /// True: the work goes on when `start()` has returned.
+  /// True: the work goes on after `start()` has returned.
   public override var isAsynchronous: Bool { true }
 
   /// Whether it was started and has not finished.
@@ -64,11 +65,12 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
   /// Whether the procedure has finished and its DidFinish observers have returned.
   public override var isFinished: Bool { phase.load() == Phase.finished }
 
-  /// Adds the procedure to its queue. Called by the `OperationQueue`; a second call does nothing.
+  /// Adds the procedure to its queue. Called by the `OperationQueue`; a second call has no effect.
   public override func start() {
     guard hasBegun.exchange(1) == 0 else { return }
     if isCancelled {
-      // A cancelled operation is started whatever it depends on, which must not execute anything.
+      // A cancelled operation starts without waiting for its dependencies, so it must not execute
+      // anything.
       procedure.cancel()
     } else {
       change("isExecuting", to: Phase.executing)
@@ -77,9 +79,9 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
     if !procedure.isEnqueued { queue.add(procedure) }
   }
 
-  /// Cancels the procedure too. Without effect once the operation has finished.
+  /// Cancels the procedure too. Has no effect once the operation has finished.
   public override func cancel() {
-    // First the procedure: a queue may start the operation as soon as that is cancelled.
+    // Cancel the procedure first: a queue may start the operation as soon as that is cancelled.
     procedure.cancel()
     noteCancel()
   }
@@ -104,7 +106,7 @@ public final class ProcedureOperation: Operation, @unchecked Sendable {
     didChangeValue(forKey: key)
   }
 
-  /// As `addDependency(_:)`, but the dependency does not keep the operation, which keeps it.
+  /// Like `addDependency(_:)`, but the dependency does not keep the operation, which keeps it.
   private func wait(for dependency: Procedure) {
     let latch = ProcedureLatch(dependency)
     addDependency(latch)

@@ -4,7 +4,7 @@ public import Foundation
 extension ProcedureQueue {
   /// Adds a procedure that runs `operation`. See `OperationProcedure`.
   ///
-  /// - Returns: the procedure: to wait for it, or to have others depend on it.
+  /// - Returns: the procedure, to wait for or to depend on.
   @discardableResult
   public func add(_ operation: Operation) -> OperationProcedure {
     let procedure = OperationProcedure(operation)
@@ -24,7 +24,7 @@ extension ProcedureQueue {
     return procedure
   }
 
-  /// Runs `operation` and waits until it has finished. Cancelling the task cancels it.
+  /// Runs `operation` and waits until it has finished. Cancelling the task cancels the operation.
   ///
   /// - Returns: `.cancelled` if it was; otherwise `.succeeded`.
   @discardableResult

@@ -2,9 +2,9 @@ internal import ProcedurePrimitives
 
 /// Runs a closure when a procedure has finished and its DidFinish observers have returned.
 ///
-/// A DidFinish observer alone is too early for what depends on the procedure: others come after it.
-/// So the observer adds a procedure that depends on the finished one. It is made only then, so that
-/// nothing keeps a procedure that is never run.
+/// A DidFinish observer alone is too early, since other observers come after it. So the observer
+/// adds a procedure that depends on the finished one. It is made only then, so that nothing keeps a
+/// procedure that never runs.
 struct SuccessorObserver: ProcedureObserver {
   let body: @Sendable (Procedure) -> Void
 

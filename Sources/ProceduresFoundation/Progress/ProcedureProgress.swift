@@ -1,18 +1,18 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// How far a procedure is, as a Foundation progress.
+/// The fraction of a procedure, as a Foundation progress.
 final class ProcedureProgress: SharedProgress, @unchecked Sendable {
   private static let units: Int64 = 1_000_000
 
   private let procedure: Procedure
   private let state = Locked(State())
-  /// Held from looking whether it is paused until the group is.
+  /// Held from reading `isPaused` until the group's `isSuspended` is set.
   private let pauses = Locked(())
 
   private struct State: Sendable {
     var reader: Task<Void, Never>?
-    /// The fraction now, once the procedure is watched: of a group it need not be asked of each child any more.
+    /// The current fraction, once the procedure is watched: reading it does not visit each child of a group.
     var fraction: (@Sendable () -> Double)?
     var hasFinished = false
   }
@@ -31,7 +31,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     state.withLock { $0.fraction = fraction }
     show()
     #if canImport(Darwin)
-      // There a parent calls the handlers, elsewhere the methods.
+      // On Darwin a parent calls the handlers, elsewhere the methods.
       cancellationHandler = { [weak procedure] in procedure?.cancel() }
       if procedure is GroupProcedure {
         pausingHandler = { [weak self] in self?.followPauses() }
@@ -54,7 +54,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   private func show() {
     setLatest({ unitsNow }) { units in
-      // Since it was looked at, it may have finished: no wait that is over by now is to find it unfinished.
+      // The procedure may have finished since the fraction was read: a wait that has ended must not find it unfinished.
       change { super.completedUnitCount = hasFinished ? super.totalUnitCount : units }
     }
   }
@@ -64,13 +64,13 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
     let fraction = hasFinished ? 1 : latest?() ?? procedure.fractionCompleted
     var total: Int64 = 0
     change { total = super.totalUnitCount }
-    // As a `Double` the largest total is one more than there can be.
+    // The product may round up to the total, but not above it.
     return fraction < 1 ? min(Int64((fraction * Double(total)).rounded()), total) : total
   }
 
   private var hasFinished: Bool { state.withLock { $0.hasFinished } }
 
-  /// Before anything that waits for the procedure goes on.
+  /// Called before any wait for the procedure returns.
   private func finish() {
     let reader = state.withLock { state in
       state.hasFinished = true
@@ -86,7 +86,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the procedure
 
-  /// Reads the present state: handlers are called some time later, in any order.
+  /// Reads the present state, since handlers are called some time later, in any order.
   private func followPauses() {
     pauses.withLock { _ in (procedure as? GroupProcedure)?.isSuspended = super.isPaused }
   }
@@ -118,7 +118,7 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
   override var totalUnitCount: Int64 {
     get { super.totalUnitCount }
     set {
-      // Foundation on Linux divides by it, and multiplies it by those of the tree.
+      // Foundation on Linux divides by it, and multiplies it by the totals of the tree.
       change { super.totalUnitCount = min(max(newValue, 1), 1 << 53) }
       show()
     }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// How many of the procedures of a queue have finished, as a Foundation progress.
+/// The share of finished procedures of a queue, as a Foundation progress.
 final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
   private let queue: ProcedureQueue
   private let counts = Locked(Counts())
-  /// Held from looking whether it is paused until the queue is.
+  /// Held from reading `isPaused` until the queue's `isSuspended` is set.
   private let pauses = Locked(())
 
   private struct Counts: Sendable {
@@ -28,12 +28,13 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
 
   override func begin() {
     #if canImport(Darwin)
-      // There a parent calls the handlers, elsewhere the methods.
+      // On Darwin a parent calls the handlers, elsewhere the methods.
       cancellationHandler = { [weak self] in self?.cancelOnce() }
       pausingHandler = { [weak self] in self?.followPauses() }
       resumingHandler = { [weak self] in self?.followPauses() }
     #endif
-    // First later procedures, then the present ones: none is missed, and one may come twice.
+    // Record later procedures first, then add the present ones: none is missed, and one may come
+    // twice.
     let recorder = queue.record { [weak self] procedure in self?.add(procedure) }
     counts.withLock { $0.recorder = recorder }
     for procedure in queue.procedures { add(procedure) }
@@ -68,13 +69,14 @@ final class ProcedureQueueProgress: SharedProgress, @unchecked Sendable {
 
   // MARK: To the queue
 
-  /// Reads the present state: handlers are called some time later, in any order.
+  /// Reads the present state, since handlers are called some time later, in any order.
   private func followPauses() {
     pauses.withLock { _ in queue.isSuspended = super.isPaused }
   }
 
   #if canImport(Darwin)
-    /// A parent has cancelled, or this has: then it is done, and procedures added since run.
+    /// Cancels the queue's procedures once, after a cancel of a parent or of this; procedures added
+    /// later run.
     private func cancelOnce() {
       let isFirst = counts.withLock { counts in
         defer { counts.isCancelled = true }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// Has a procedure report what a Foundation progress says.
+/// Makes a procedure report the fraction of a Foundation progress.
 ///
-/// Unchecked because of the observations, which `begin` sets before anything else knows of it.
+/// Unchecked because of the observations, which only `begin` sets.
 final class ProgressLink: @unchecked Sendable {
   private let progress: Progress
   private let reporter: Weak<Procedure>
@@ -51,7 +51,7 @@ final class ProgressLink: @unchecked Sendable {
 }
 
 #if !canImport(Darwin)
-  /// Reads a progress again, off the timers' queue.
+  /// Reads a progress again, on another thread than the timers'.
   private final class ProgressSampler: TimerTarget {
     private let sample: @Sendable () -> Void
 
@@ -61,7 +61,7 @@ final class ProgressLink: @unchecked Sendable {
   }
 #endif
 
-/// Keeps a link until the procedure has finished, or goes.
+/// Keeps a link until the procedure has finished, or is deallocated.
 final class ProgressLinkOwner: ProcedureObserver {
   private let link: ProgressLink
 

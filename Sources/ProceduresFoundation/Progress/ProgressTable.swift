@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// The progress objects that are in use, so that a procedure has one as long as anything keeps it.
+/// The progress objects in use, so that a procedure has only one as long as a reference keeps it.
 enum ProgressTable {
   private struct Entry: Sendable {
     weak var progress: SharedProgress?
@@ -9,14 +9,14 @@ enum ProgressTable {
 
   private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-  /// That of `owner`, which it keeps alive, made if need be.
+  /// The progress of `owner`, which it keeps alive. Made if there is none.
   static func progress<Kind: SharedProgress>(
     of owner: AnyObject, _ make: () -> Kind
   ) -> Kind {
     let key = ObjectIdentifier(owner)
     if let progress = existing(key) as? Kind { return progress }
     let made = make()
-    // Two threads may have made one; the other is released after the lock.
+    // Two threads may have made one each; the second is released after the lock.
     let kept: SharedProgress = entries.withLock { entries in
       if let progress = entries[key]?.progress { return progress }
       entries[key] = Entry(progress: made)
@@ -30,16 +30,16 @@ enum ProgressTable {
     entries.withLock { $0[key]?.progress }
   }
 
-  /// The progress of the owner has gone.
+  /// Removes the entry of a deallocated progress.
   static func remove(_ owner: ObjectIdentifier) {
     entries.withLock { entries in
-      // Another one may have taken its place.
+      // A new progress may have replaced it.
       if let entry = entries[owner], entry.progress == nil { entries[owner] = nil }
     }
   }
 }
 
-/// A progress that others share as long as anything keeps it.
+/// A progress that callers share as long as a reference keeps it.
 class SharedProgress: Progress, @unchecked Sendable {
   private let owner: ObjectIdentifier
 
@@ -51,27 +51,30 @@ class SharedProgress: Progress, @unchecked Sendable {
 
   deinit { ProgressTable.remove(owner) }
 
-  /// This one is used: called once.
+  /// Called once, if this object is the one in use.
   func begin() {}
 
   #if canImport(Darwin)
-    /// Changes unit counts. Foundation guards each, and calls observers: nothing is ordered here.
+    /// Changes unit counts. Foundation guards each count, and calls observers, so this takes no
+    /// lock.
     func change(_ body: () -> Void) { body() }
   #else
     private static let lock = Locked(())
 
-    /// Changes unit counts, which go up to parents.
+    /// Changes unit counts, which Foundation passes on to parents.
     ///
-    /// One at a time in the process: on Linux nothing in Foundation guards them, and two procedures may
-    /// have one parent. No user code runs in there, since there is no key-value observing.
+    /// One lock serialises this in the process: on Linux Foundation does not guard the counts, and
+    /// two procedures may have one parent. No user code runs under it, since there is no key-value
+    /// observing.
     func change(_ body: () -> Void) { Self.lock.withLock { _ in body() } }
   #endif
 }
 
-/// Sets the present state, and looks again, until it has set the state that it sees.
+/// Sets the latest state, and reads it again, until both agree.
 ///
-/// Several threads may do so at once, with no lock around `set`, in which observers may be called. The last to set
-/// may have looked before the others; because it looks again, the present state is set in the end.
+/// Several threads may do so at once, without a lock around `set`, which may call observers. The
+/// last thread to set may have read before the others; since it reads again, the latest state is
+/// set in the end.
 func setLatest<Value: Equatable>(_ latest: () -> Value, set: (Value) -> Void) {
   var value = latest()
   while true {

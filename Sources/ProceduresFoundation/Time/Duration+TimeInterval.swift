@@ -3,9 +3,10 @@ internal import ProcedurePrimitives
 
 /// Durations from seconds.
 extension Duration {
-  /// The duration of so many seconds; a number out of range is its longest, or its most negative.
+  /// A duration of `seconds` seconds; a number out of range becomes the longest or the most
+  /// negative duration.
   ///
-  /// Not a number is zero. (`Duration.seconds` stops the program at all three.)
+  /// NaN becomes zero. (`Duration.seconds` stops the program in all three cases.)
   ///
   /// ```swift
   /// next.delay = Duration(saturating: response.retryAfter)   // a TimeInterval

@@ -1,17 +1,17 @@
 public import Foundation
 
-// Seconds, wherever a `Duration` is taken: zero, less and not a number are no time at all,
-// infinity is as long as a `Duration` can be. `.zero` is always the `Duration`.
+// Seconds, for functions that take a `Duration`: zero, negative values and NaN mean no time,
+// infinity means the longest `Duration`. `.zero` is always the `Duration`.
 
 /// Timeouts in seconds.
 extension ProcedureProtocol {
-  /// Cancels the procedure if it has not finished so many seconds after it started.
+  /// Cancels the procedure if it has not finished `seconds` seconds after its start.
   ///
   /// ```swift
   /// queue.add(Fetch(url).timeout(after: 2.5))
   /// ```
   ///
-  /// Zero, less, and not a number cancel at once.
+  /// Zero, negative values and NaN cancel at once.
   ///
   /// - Returns: this procedure.
   @_disfavoredOverload @discardableResult
@@ -22,14 +22,14 @@ extension ProcedureProtocol {
 
 /// Timeouts in seconds.
 extension TimeoutObserver {
-  /// Makes an observer that gives a procedure so many seconds.
+  /// Makes an observer that cancels a procedure after `seconds` seconds.
   @_disfavoredOverload
   public init(by seconds: TimeInterval) { self.init(by: Duration(saturating: seconds)) }
 }
 
 /// Waits between attempts in seconds.
 extension RepeatProcedurePayload {
-  /// Makes a description of the next attempt, with a wait of so many seconds before it.
+  /// Makes a description of the next attempt, with a wait of `seconds` seconds before it.
   @_disfavoredOverload
   public init(
     procedure: Attempt, delay seconds: TimeInterval,
@@ -41,13 +41,13 @@ extension RepeatProcedurePayload {
 
 /// Waits between attempts in seconds.
 extension WaitStrategy {
-  /// Always so many seconds.
+  /// Always waits `seconds` seconds.
   @_disfavoredOverload
   public static func constant(_ seconds: TimeInterval) -> WaitStrategy {
     constant(Duration(saturating: seconds))
   }
 
-  /// Longer by the same number of seconds each time: with 0 and 3, that is 0, 3, 6, 9.
+  /// Waits longer by the same number of seconds each time: with 0 and 3, the waits are 0, 3, 6, 9.
   @_disfavoredOverload
   public static func incrementing(
     initial: TimeInterval, increment: TimeInterval, maximum: TimeInterval = .infinity
@@ -57,7 +57,7 @@ extension WaitStrategy {
       maximum: Duration(saturating: maximum))
   }
 
-  /// Longer by the same factor each time: with 2 and a second, that is 1, 2, 4, 8.
+  /// Waits longer by the same factor each time: with 2 and a second, the waits are 1, 2, 4, 8.
   @_disfavoredOverload
   public static func exponential(
     power: Double = 2, period: TimeInterval, maximum: TimeInterval = .infinity
@@ -66,7 +66,7 @@ extension WaitStrategy {
       power: power, period: Duration(saturating: period), maximum: Duration(saturating: maximum))
   }
 
-  /// The sum of the two before each time: with a second, that is 0, 1, 1, 2, 3, 5.
+  /// Waits for the sum of the previous two waits: with a second, the waits are 0, 1, 1, 2, 3, 5.
   @_disfavoredOverload
   public static func fibonacci(
     period: TimeInterval, maximum: TimeInterval = .infinity
@@ -74,7 +74,7 @@ extension WaitStrategy {
     fibonacci(period: Duration(saturating: period), maximum: Duration(saturating: maximum))
   }
 
-  /// Drawn anew each time, all equally likely.
+  /// A uniformly random wait before each attempt.
   @_disfavoredOverload
   public static func random(
     minimum: TimeInterval = 0, maximum: TimeInterval

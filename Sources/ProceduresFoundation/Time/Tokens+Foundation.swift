@@ -3,13 +3,13 @@ internal import ProcedurePrimitives
 
 /// Tokens with a deadline in seconds, or at a date.
 extension CancellationToken {
-  /// A token that is cancelled with `.deadlineExceeded` after so many seconds. Needs no source.
+  /// A token that is cancelled with `.deadlineExceeded` after `seconds` seconds. Needs no source.
   ///
   /// ```swift
   /// queue.add(fetch, cancelledBy: .timeout(2.5))
   /// ```
   ///
-  /// Zero, less, and not a number are past; infinity never comes.
+  /// Zero, negative values and NaN have passed at once; infinity never passes.
   @_disfavoredOverload  // .zero is a Duration.
   public static func timeout(_ seconds: TimeInterval) -> Self {
     timeout(Duration(saturating: seconds))
@@ -17,8 +17,8 @@ extension CancellationToken {
 
   /// A token that is cancelled with `.deadlineExceeded` at a date, by the wall clock. Needs no source.
   ///
-  /// If the wall clock is set, so is the deadline. A date in the past is cancelled from the beginning;
-  /// `.distantFuture` is not reached.
+  /// Setting the wall clock moves the deadline. For a date in the past the token is cancelled from the beginning, for
+  /// `.distantFuture` never.
   @_disfavoredOverload  // .now is an instant.
   public static func deadline(_ date: Date) -> Self {
     deadline(WallTimers.shared.instant(of: date), clock: TimerClock(service: WallTimers.shared))
@@ -27,15 +27,15 @@ extension CancellationToken {
 
 /// Sources with a deadline in seconds, or at a date.
 extension CancellationTokenSource {
-  /// Makes a source that is cancelled with `.deadlineExceeded` after so many seconds.
+  /// Makes a source that is cancelled with `.deadlineExceeded` after `seconds` seconds.
   @_disfavoredOverload
   public convenience init(timeout seconds: TimeInterval) {
     self.init(timeout: Duration(saturating: seconds))
   }
 
-  /// Cancels after so many seconds; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels after `seconds` seconds. A second call replaces the first, and `disarmDeadline()` removes the deadline.
   ///
-  /// Zero, less, and not a number cancel at once; infinity never comes.
+  /// Zero, negative values and NaN cancel at once; infinity never cancels.
   @_disfavoredOverload
   public func cancel(
     after seconds: TimeInterval, reason: CancellationReason = .deadlineExceeded
@@ -43,9 +43,10 @@ extension CancellationTokenSource {
     cancel(after: Duration(saturating: seconds), reason: reason)
   }
 
-  /// Cancels at a date, by the wall clock; a second call replaces the first, and `disarmDeadline()` takes it back.
+  /// Cancels at a date, by the wall clock. A second call replaces the first, and `disarmDeadline()` removes the
+  /// deadline.
   ///
-  /// If the wall clock is set, so is the deadline. At a date in the past it cancels at once.
+  /// Setting the wall clock moves the deadline. For a date in the past it cancels at once.
   @_disfavoredOverload
   public func cancel(at date: Date, reason: CancellationReason = .deadlineExceeded) {
     cancel(

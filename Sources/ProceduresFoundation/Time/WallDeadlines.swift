@@ -1,8 +1,8 @@
 internal import ProcedurePrimitives
 
-/// Targets with deadlines by the wall clock, the earliest first. Has no clock, no lock, calls nothing.
+/// Targets with deadlines by the wall clock, the earliest first. It has no clock and no lock, and calls nothing.
 ///
-/// A heap and not a wheel: the wall clock may be set back, which a wheel's time cannot be.
+/// It is a heap and not a wheel, because the wall clock may be set back, and a wheel's time cannot.
 struct WallDeadlines {
   private struct Entry {
     let deadline: Duration
@@ -15,7 +15,7 @@ struct WallDeadlines {
   }
 
   private var entries: [Entry] = []
-  /// The place of each in the heap.
+  /// The place of each entry in the heap.
   private var places: [UInt64: Int] = [:]
   private var lastSerial: UInt64 = 0
 
@@ -31,12 +31,12 @@ struct WallDeadlines {
     return SlabKey(place: 0, serial: lastSerial)
   }
 
-  /// The target; nil if it has been taken out. O(log n).
+  /// Removes a target and returns it; nil if it was removed before. O(log n).
   mutating func remove(_ key: SlabKey) -> (any TimerTarget)? {
     places[key.serial].map { remove(at: $0) }
   }
 
-  /// Takes out all that are due at `now`, in order.
+  /// Removes all targets that are due at `now`, and returns them in order.
   mutating func takeDue(at now: Duration) -> [any TimerTarget] {
     var due: [any TimerTarget] = []
     while let first, first <= now { due.append(remove(at: 0)) }

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// Wakes its targets by the wall clock: if that is set, so are their deadlines.
+/// Wakes its targets by the wall clock: setting the clock moves their deadlines.
 ///
-/// An instant of this clock is the time since 1970, counted from one instant of the continuous clock that
-/// stands for it: so all that takes a deadline takes one of this clock.
+/// An instant of this clock is the time since 1970 added to one instant of the continuous clock, which stands for 1970.
+/// So every function that takes a deadline can take one of this clock.
 final class WallTimers: TimerService {
   /// The wall clock of the machine, on one Dispatch timer that follows it.
   static let shared = WallTimers(alarm: DispatchAlarm())
@@ -21,7 +21,7 @@ final class WallTimers: TimerService {
 
   init(alarm: any WallAlarm) {
     self.alarm = alarm
-    // There is only the shared one, and those of tests: that the alarm keeps it is no leak.
+    // The cycle is no leak, since there are only the shared instance and those of tests.
     alarm.handler = { self.wake() }
   }
 
@@ -31,7 +31,7 @@ final class WallTimers: TimerService {
     epoch.saturatingAdvanced(by: Duration(saturating: date.timeIntervalSince1970))
   }
 
-  /// If the wall clock is not set until then.
+  /// The instant, provided that the wall clock is not set until then.
   func continuousInstant(of deadline: ContinuousClock.Instant) -> ContinuousClock.Instant {
     ContinuousClock.now.saturatingAdvanced(by: now.duration(to: deadline))
   }
@@ -67,7 +67,7 @@ final class WallTimers: TimerService {
     for target in due { target.timerFired() }
   }
 
-  /// Under the lock, so that two threads cannot arm in the wrong order. The alarm only notes the time.
+  /// Called under the lock, so that two threads cannot arm in the wrong order. The alarm only stores the time.
   private func arm(_ state: inout State) {
     guard let first = state.deadlines.first, state.armedFor.map({ first < $0 }) ?? true else {
       return
@@ -77,9 +77,9 @@ final class WallTimers: TimerService {
   }
 }
 
-/// A wall clock that calls when it shows a time.
+/// A wall clock that calls a handler at a given time.
 protocol WallAlarm: AnyObject, Sendable {
-  /// Called at or after the time that the alarm was set for last, also when the clock was set to it.
+  /// Called at or after the time that the alarm was last set for, even if the clock is set to it.
   var handler: (@Sendable () -> Void)? { get set }
 
   /// The time since 1970.
@@ -93,7 +93,7 @@ protocol WallAlarm: AnyObject, Sendable {
 ///
 /// Unchecked because of the handler, which is set once, before the alarm is.
 private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
-  /// As `DispatchTimers`' queue: deadlines are marked also when all global queues are held.
+  /// Like `DispatchTimers`' queue, it marks deadlines even while all global queues are blocked.
   private static let queue = DispatchQueue(label: "procedures.wall-timers", qos: .userInteractive)
 
   var handler: (@Sendable () -> Void)?
@@ -108,7 +108,7 @@ private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
   var now: Duration { Duration(saturating: Date().timeIntervalSince1970) }
 
   func set(for time: Duration) {
-    // An absolute time by the wall clock, though it is given from now. A time that is centuries away never
+    // The time is absolute by the wall clock, though it is computed from now. A time that is centuries away never
     // comes.
     let wait = time.saturatingSubtracting(now).nanosecondsRoundedUp
     let soonest = DispatchWallTime.now() + .nanoseconds(Int(clamping: wait))

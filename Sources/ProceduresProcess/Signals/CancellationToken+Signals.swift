@@ -9,26 +9,24 @@
     /// queue.add(backup, cancelledBy: .signals(.interrupt, .terminate))
     /// ```
     ///
-    /// The first signal cancels, and gives all of `signals` back the dispositions that they had before: so a second
-    /// Ctrl-C ends a program that does not come to its end. Works from the first line of `main`, in an
-    /// `async` main too, whatever Dispatch's queues are busy with. For a part of the program's life there
-    /// is `withCancellationToken(signals:)`: this one counts until a signal comes, also when nothing looks at
-    /// the token any more.
+    /// The first signal cancels, and restores the previous dispositions of all of `signals`: so a second Ctrl-C ends a
+    /// program that does not end by itself. It works from the first line of `main`, in an `async` main too, even if
+    /// Dispatch's queues are busy. For a part of the program's life use `withCancellationToken(signals:)`: this token
+    /// stays in effect until a signal arrives, even if no code uses it any more.
     ///
-    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it; another signal that was
-    /// ignored is caught. If the system
-    /// has neither a descriptor nor a thread to give, signals are left as they are. Several tokens for one
-    /// signal are all cancelled by it.
+    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it; any other ignored signal
+    /// is caught. If the system has no descriptor or no thread left, the signals keep their dispositions. One signal
+    /// cancels all tokens for it.
     ///
     /// ## Thread
-    /// Handlers of the token run on a thread of their own that waits for signals; a handler that blocks delays
-    /// other tokens of signals. The reason is `.signal`, with the signal's number.
+    /// Handlers of the token run on the thread that waits for signals; a handler that blocks delays other tokens of
+    /// signals. The reason is `.signal`, with the signal's number.
     public static func signals(_ signals: ProcessSignal...) -> CancellationToken {
       SignalWatches.shared.add(signals).source.token
     }
   }
 
-  /// Which signal it was.
+  /// The signal of a reason.
   extension CancellationReason {
     /// The signal, if one cancelled the token.
     ///
@@ -46,12 +44,12 @@
   /// ```swift
   /// try await withCancellationToken(signals: .interrupt) { token in
   ///   try await download(all, token: token)
-  /// }   // from here on Ctrl-C ends the program again
+  /// }   // from now on Ctrl-C ends the program again
   /// ```
   ///
-  /// As `CancellationToken.signals`, until `body` returns or throws: then the signals have the
-  /// dispositions that they had before, and the token completes *not cancelled*. A signal that comes at
-  /// that moment is not lost: if nothing has taken it, it is sent again.
+  /// It works like `CancellationToken.signals` until `body` returns or throws: then the previous dispositions of the
+  /// signals are restored, and the token completes *not cancelled*. A signal that arrives at that moment is not lost:
+  /// if no token was cancelled by it, it is sent again.
   public func withCancellationToken<Result>(
     signals: ProcessSignal..., body: (CancellationToken) async throws -> Result
   ) async rethrows -> Result {

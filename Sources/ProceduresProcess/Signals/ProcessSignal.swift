@@ -20,7 +20,7 @@ public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
   public static let interrupt = ProcessSignal(number: SIGINT)
   /// `kill`, service managers and containers send it to end a process.
   public static let terminate = ProcessSignal(number: SIGTERM)
-  /// The terminal has gone.
+  /// The terminal was closed.
   public static let hangup = ProcessSignal(number: SIGHUP)
   /// Ctrl-\.
   public static let quit = ProcessSignal(number: SIGQUIT)
@@ -29,7 +29,7 @@ public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
   /// For the program's own use.
   public static let user2 = ProcessSignal(number: SIGUSR2)
 
-  /// The exit status by which shells and service managers know that a program ended because of the signal: 128 and its
+  /// The exit status that shells and service managers use for a program that ended because of the signal: 128 plus its
   /// number, so 130 after Ctrl-C and 143 after SIGTERM.
   public var exitStatus: Int32 { Int32(clamping: 128 + Int(number)) }
 

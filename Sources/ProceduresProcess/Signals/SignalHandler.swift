@@ -7,10 +7,10 @@
     internal import Musl
   #endif
 
-  // Read by the signal handler, in which nothing may be initialised: plain memory that is there from the
-  // start. Written before the handler is installed.
+  // The signal handler reads these variables. Nothing may be initialised in it, so they are plain memory, written
+  // before the handler is installed.
 
-  /// The end of the pipe that is written to.
+  /// The writing end of the pipe.
   nonisolated(unsafe) private var pipeEnd: Int32 = -1
 
   /// The former action of each signal.
@@ -20,9 +20,9 @@
   enum SignalHandler {
     private static let signalCount: Int32 = 128
 
-    /// Makes what the handler needs. The end to read from; nil if the system has no descriptors to give.
+    /// Prepares the handler's memory. Returns the reading end of the pipe; nil if the system has no descriptors left.
     static func openPipe() -> Int32? {
-      // If it took the place of a closed standard stream, each byte that the program prints would be a signal.
+      // A pipe with the number of a closed standard stream would turn each printed byte into a signal.
       guard let pipe = FileDescriptorPair() else { return nil }
       // A handler must not block.
       FileDescriptorPair.makeNonBlocking(pipe.writing)
@@ -32,7 +32,7 @@
       return pipe.reading
     }
 
-    /// Catches a signal from now on. False if it cannot be caught, or must have no effect.
+    /// Catches a signal from now on. False if it cannot be caught, or is a `SIGHUP` that the process ignores.
     static func install(for signal: Int32) -> Bool {
       guard signal > 0, signal < signalCount, let previous = unsafe previousActions,
         unsafe sigaction(signal, nil, previous + Int(signal)) == 0
@@ -45,13 +45,13 @@
       return unsafe sigaction(signal, &action, nil) == 0
     }
 
-    /// The signal gets its former action back.
+    /// Restores the former action of the signal.
     static func uninstall(for signal: Int32) {
       guard let previous = unsafe previousActions else { return }
       _ = unsafe sigaction(signal, previous + Int(signal), nil)
     }
 
-    /// The handler. Only calls that are safe in one.
+    /// The handler. It may only call async-signal-safe functions.
     private static let note: @convention(c) (Int32) -> Void = { signal in
       let code = errno
       if let previous = unsafe previousActions {

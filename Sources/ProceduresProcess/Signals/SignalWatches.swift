@@ -17,23 +17,23 @@
     init(_ signals: [ProcessSignal]) { self.signals = Set(signals.map(\.number)) }
   }
 
-  /// All that is cancelled by signals in this process.
+  /// All sources that signals cancel in this process.
   ///
-  /// A signal handler may do next to nothing: it gives the signal its previous disposition back, so that a
-  /// second one is not caught whatever the process is busy with, and writes its number into a pipe. A
-  /// thread reads the pipe and does the rest.
+  /// A signal handler may do next to nothing: it restores the signal's previous disposition, so that a second one is
+  /// not caught even if the process is busy, and writes its number into a pipe. A thread reads the pipe and does the
+  /// rest.
   final class SignalWatches: Sendable {
     static let shared = SignalWatches()
 
     private struct State: Sendable {
-      /// Those that a signal cancels. One that is here is caught.
+      /// The watches that each signal cancels. A signal with an entry is caught.
       var watches: [Int32: [SignalWatch]] = [:]
       var isAble: Bool?
     }
 
     private let state = Locked(State())
 
-    /// From now on the signals are caught, as far as that is possible.
+    /// Catches the signals from now on, as far as possible.
     func add(_ signals: [ProcessSignal]) -> SignalWatch {
       let watch = SignalWatch(signals)
       state.withLock { state in
@@ -49,7 +49,7 @@
       return watch
     }
 
-    /// The signals that nothing else wants have their previous dispositions.
+    /// Removes a watch, and restores the dispositions of signals that no other watch needs.
     func remove(_ watch: SignalWatch) {
       state.withLock { state in remove(watch, from: &state) }
       watch.source.complete()
@@ -64,8 +64,7 @@
       }
     }
 
-    /// A pipe, and a thread that reads it. Called once, under the lock, which that thread does not need for
-    /// it.
+    /// Makes a pipe, and a thread that reads it. Called once, under the lock; that thread starts without it.
     private func begin() -> Bool {
       guard let descriptor = SignalHandler.openPipe() else { return false }
       return BackgroundThread.start { self.readSignals(from: descriptor) }
@@ -85,7 +84,7 @@
         for watch in watches { remove(watch, from: &state) }
         return watches
       }
-      // Its watch has ended meanwhile: the signal counts as a moment later.
+      // Its watch has ended meanwhile: send the signal again, as if it had come a moment later.
       if watches.isEmpty { _ = kill(getpid(), signal) }
       for watch in watches { watch.source.cancel(.signal(signal)) }
     }

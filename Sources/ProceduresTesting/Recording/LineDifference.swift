@@ -1,8 +1,8 @@
-/// How two lists of lines differ, as people read it: `-` was expected, `+` was seen instead.
+/// The readable difference of two lists of lines: `-` was expected, `+` was seen instead.
 struct LineDifference {
   let text: String
 
-  /// Nil if they are the same.
+  /// Nil if the lists are equal.
   init?(expected: [String], seen: [String]) {
     guard expected != seen else { return nil }
     let changes = seen.difference(from: expected)

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Counts which of the objects that a test made are still alive.
+/// Counts the objects of a test that are still alive.
 ///
 /// ```swift
 /// let live = LiveInstances()
@@ -10,7 +10,7 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// It keeps no object alive. A worker may still hold a procedure for a moment after its end:
-/// wait, rather than looking once.
+/// wait, rather than check once.
 public final class LiveInstances: Sendable {
   private struct Entry: Sendable {
     weak var object: (any AnyObject & Sendable)?
@@ -26,7 +26,7 @@ public final class LiveInstances: Sendable {
   ///
   /// - Parameters:
   ///   - object: kept weakly.
-  ///   - label: its name in `labels`; by default as it describes itself.
+  ///   - label: its name in `labels`; by default its description.
   /// - Returns: `object`.
   @discardableResult
   public func track<Object: AnyObject & Sendable>(
@@ -37,7 +37,7 @@ public final class LiveInstances: Sendable {
     return object
   }
 
-  /// How many of them are alive.
+  /// The number of tracked objects that are alive.
   public var count: Int { labels.count }
 
   /// The labels of the living instances, in the order in which they were tracked.
@@ -47,7 +47,8 @@ public final class LiveInstances: Sendable {
     return entries.filter { $0.object != nil }.map(\.label)
   }
 
-  /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real time.
+  /// Waits until none is alive, and throws a `LiveInstancesError` if that takes longer, in real
+  /// time.
   public func allReleased(within duration: Duration) async throws {
     let deadline = ContinuousClock.now.saturatingAdvanced(by: duration)
     while count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
@@ -56,14 +57,14 @@ public final class LiveInstances: Sendable {
     try expectNone()
   }
 
-  /// Throws a `LiveInstancesError` that names those which are alive, if there are any.
+  /// Throws a `LiveInstancesError` that names the living objects, if there are any.
   public func expectNone() throws {
     let labels = labels
     if !labels.isEmpty { throw LiveInstancesError(labels) }
   }
 }
 
-/// Objects are alive that should not be.
+/// The error for objects that are still alive.
 public struct LiveInstancesError: Error, CustomStringConvertible {
   /// The objects that are still alive, by name.
   public let description: String

@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 public import Procedures
 
-/// Notes what happens to procedures, in order, one line for each event.
+/// Records the events of procedures, in order, one line for each.
 ///
 /// ```swift
 /// let recording = RecordingObserver()
@@ -14,15 +14,15 @@ public import Procedures
 /// ])
 /// ```
 ///
-/// One may observe any number of procedures. It is called in their turns, after observers that were
-/// added before it.
+/// One instance may observe any number of procedures. It is called in their turns, after observers
+/// that were added before it.
 public final class RecordingObserver: ProcedureObserver {
   private let lines = Locked<[String]>([])
 
-  /// The events that are noted.
+  /// The events that are recorded.
   public let events: ProcedureEvents
 
-  /// Makes an observer that notes these events; by default all but that it was attached.
+  /// Makes an observer that records these events; by default all except for its own attachment.
   public init(events: ProcedureEvents = ProcedureEvents.all.subtracting(.didAttach)) {
     self.events = events
   }
@@ -30,9 +30,9 @@ public final class RecordingObserver: ProcedureObserver {
   /// The events so far.
   public var recorded: [String] { lines.withLock { $0 } }
 
-  /// How what has happened differs from `expected`; nil if it does not.
+  /// The difference between the recorded lines and `expected`; nil if they are equal.
   ///
-  /// Lines that begin with `-` were expected; those with `+` happened instead.
+  /// Lines that begin with `-` were expected; lines with `+` happened instead.
   public func difference(from expected: [String]) -> String? {
     LineDifference(expected: expected, seen: recorded)?.text
   }
@@ -49,46 +49,46 @@ public final class RecordingObserver: ProcedureObserver {
     lines.withLock { $0.append(line) }
   }
 
-  /// Notes it.
+  /// Records the event.
   public func didAttach(to procedure: Procedure) { note(procedure, "was attached") }
 
-  /// Notes it.
+  /// Records the event.
   public func will(execute procedure: Procedure, pendingExecute: PendingEvent) {
     note(procedure, "will execute")
   }
 
-  /// Notes it.
+  /// Records the event.
   public func did(execute procedure: Procedure) { note(procedure, "did execute") }
 
-  /// Notes it, with the errors of the cancel.
+  /// Records the event with the errors of the cancel.
   public func did(cancel procedure: Procedure, withErrors errors: [any Error]) {
     note(procedure, "did cancel" + errors.suffix)
   }
 
-  /// Notes it.
+  /// Records the event.
   public func procedure(_ procedure: Procedure, willAdd newProcedure: Procedure) {
     note(procedure, "will add \(newProcedure.name)")
   }
 
-  /// Notes it.
+  /// Records the event.
   public func procedure(_ procedure: Procedure, didAdd newProcedure: Procedure) {
     note(procedure, "did add \(newProcedure.name)")
   }
 
-  /// Notes it.
+  /// Records the event.
   public func will(
     finish procedure: Procedure, withErrors errors: [any Error], pendingFinish: PendingEvent
   ) {
     note(procedure, "will finish")
   }
 
-  /// Notes it, with the outcome.
+  /// Records the event with the outcome.
   public func did(finish procedure: Procedure, withErrors errors: [any Error]) {
     note(procedure, "did finish" + (procedure.outcome.map { ": \($0)" } ?? ""))
   }
 }
 
-/// Other things have happened than were expected.
+/// The error for events that differ from the expected ones.
 public struct RecordingError: Error, CustomStringConvertible {
   /// The difference, line by line.
   public let description: String

@@ -1,6 +1,6 @@
 internal import ProcedurePrimitives
 
-/// Checks that things happen in the order that the test says, from any thread.
+/// Checks that steps happen in the expected order, on any threads.
 ///
 /// ```swift
 /// let steps = Steps()
@@ -11,8 +11,8 @@ internal import ProcedurePrimitives
 /// try steps.finish(3)
 /// ```
 ///
-/// `expect` only notes, so that it can be called where nothing can be thrown. `finish` is the last
-/// step, and throws if any came out of order, twice, or not at all.
+/// `expect` only records, so that you can call it where nothing can be thrown. `finish` is the last
+/// step, and throws if any step came out of order, twice, or not at all.
 public final class Steps: Sendable {
   private struct Step: Sendable {
     let number: Int
@@ -24,7 +24,7 @@ public final class Steps: Sendable {
   /// Makes an empty record.
   public init() {}
 
-  /// Notes that step `number` happens here.
+  /// Records that step `number` happens here.
   public func expect(_ number: Int, file: StaticString = #fileID, line: UInt = #line) {
     let step = Step(number: number, location: "\(file):\(line)")
     steps.withLock { $0.append(step) }
@@ -56,7 +56,7 @@ public final class Steps: Sendable {
   }
 }
 
-/// Steps did not come in the order that was expected.
+/// The error for steps that did not come in the expected order.
 public struct StepsError: Error, CustomStringConvertible {
   /// Each step that came, with its place, and the missing ones.
   public let description: String

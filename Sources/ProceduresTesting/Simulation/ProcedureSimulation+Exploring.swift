@@ -2,7 +2,7 @@ internal import ProcedurePrimitives
 internal import ProceduresTimeline
 
 extension ProcedureSimulation {
-  /// Runs a scenario once for each seed, each time to its end, and stops at the first that fails.
+  /// Runs a scenario to its end once for each seed, and stops at the first failure.
   ///
   /// ```swift
   /// try ProcedureSimulation.explore(seeds: 0..<10_000) { simulation in
@@ -11,20 +11,20 @@ extension ProcedureSimulation {
   /// }
   /// ```
   ///
-  /// A run fails if the scenario throws, if something never finishes, or for any reason for which
-  /// `run()` throws. It is run again: if it fails differently, it depends on something outside the
-  /// simulation, and the error says so. Otherwise it is repeated with fewer and fewer decisions that are not the
-  /// obvious one, as long as it still fails; the error shows the run that is left: its seed, how to repeat it, and
-  /// its log. To look at one seed again, explore `17...17`, or make a simulation of it.
+  /// A run fails if the scenario throws, if something never finishes, or for any reason for which `run()` throws. It is
+  /// then repeated: if it fails differently, it depends on something outside the simulation, and the error says so.
+  /// Otherwise it is simplified: fewer and fewer decisions differ from the obvious one, as long as it still fails. The
+  /// error shows the remaining run: its seed, how to repeat it, and its log. To repeat one seed, explore `17...17`, or
+  /// make a simulation of it.
   ///
   /// A scenario must not depend on anything but the simulation: no real time, no state that outlives
   /// it. A category of exclusion should be in a domain of its own.
   ///
   /// - Parameters:
-  ///   - seeds: one run each.
-  ///   - mostSteps: after how many steps a run counts as endless.
-  ///   - scenario: makes the procedures to run, in a simulation of its own each time.
-  /// - Returns: how many orders of events came.
+  ///   - seeds: the seeds, one run each.
+  ///   - mostSteps: the number of steps after which a run counts as endless.
+  ///   - scenario: makes the procedures, in a new simulation for each run.
+  /// - Returns: the number of runs, and of different orders of events.
   /// - Throws: a `SimulationError`.
   @discardableResult
   public static func explore(
@@ -43,7 +43,7 @@ extension ProcedureSimulation {
     }
   }
 
-  /// As above, for seeds written as a range of literals.
+  /// The same for a range of seeds, so that literals need no type.
   @discardableResult
   public static func explore(
     seeds: Range<UInt64>, mostSteps: Int = 100_000,
@@ -52,7 +52,7 @@ extension ProcedureSimulation {
     try explore(seeds: AnySequence(seeds), mostSteps: mostSteps, scenario)
   }
 
-  /// Runs a small scenario in each order of events that there is, and stops at the first that fails.
+  /// Runs a small scenario in every possible order of events, and stops at the first failure.
   ///
   /// ```swift
   /// let coverage = try ProcedureSimulation.exploreAll { simulation in
@@ -63,16 +63,16 @@ extension ProcedureSimulation {
   /// #expect(coverage.isComplete)
   /// ```
   ///
-  /// Whatever could happen next is tried, of all that could. At its events a procedure may be preempted for something
-  /// else, so many times in a run: most faults need one or two. The number of runs grows with the power of that, by the
-  /// number of events: it is for scenarios of some procedures.
+  /// At each step it tries every event that could happen next. At each event of a procedure it may preempt the
+  /// procedure for another step, up to `mostPreemptions` times in a run: most faults need one or two. The number of
+  /// runs grows like the number of events to the power of that, so use it for scenarios of a few procedures.
   ///
   /// - Parameters:
-  ///   - mostPreemptions: how many times in a run something else goes on although a procedure could.
-  ///   - mostRuns: after so many it ends, with `isComplete` false.
-  ///   - mostSteps: after how many steps a run counts as endless.
-  ///   - scenario: makes the procedures to run, in a simulation of its own each time.
-  /// - Returns: how many orders of events there are.
+  ///   - mostPreemptions: how many times in a run another step may preempt a procedure that could go on.
+  ///   - mostRuns: the number of runs after which it ends, with `isComplete` false.
+  ///   - mostSteps: the number of steps after which a run counts as endless.
+  ///   - scenario: makes the procedures, in a new simulation for each run.
+  /// - Returns: the number of runs, and of different orders of events.
   /// - Throws: a `SimulationError`, as `explore` does.
   @discardableResult
   public static func exploreAll(
@@ -94,7 +94,7 @@ extension ProcedureSimulation {
     }
   }
 
-  /// The decisions of the next run, in the order of the tree that they are; nil after the last.
+  /// The decisions of the next run, in the depth-first order of the tree of decisions; nil after the last.
   private static func following(_ run: Exploration.Run, mostPreemptions: Int) -> [Int]? {
     var preemptions = zip(run.draws, run.choices).count { $0 > 0 && $1.isPause }
     for place in run.draws.indices.reversed() {
@@ -111,7 +111,6 @@ extension ProcedureSimulation {
 
 /// The runs of one scenario.
 struct Exploration {
-  /// One of them, and what went wrong with it.
   struct Run {
     let failure: SimulationError?
     let draws: [Int]
@@ -137,7 +136,7 @@ struct Exploration {
       fingerprint: simulation.record.withLock { $0.log.fingerprint })
   }
 
-  /// The same run once more.
+  /// Repeats a failed run.
   private func repeated(
     _ failure: SimulationError, draws: [Int], isTrial: Bool = false
   ) -> SimulationError? {
@@ -146,19 +145,19 @@ struct Exploration {
 
   // MARK: When a run has failed
 
-  /// How often a failing scenario is run again in search of a simpler run, and for how long.
+  /// The limits of the search for a simpler run: repetitions and time.
   private static let mostReplays = 2_000
   private static let longestSearch = Duration.seconds(20)
 
-  /// The simplest failing run that is found. One that does not repeat is handed on as it is, and says so.
+  /// The simplest failing run found. A failure that does not repeat is returned unchanged, and says so.
   func reduced(_ failure: SimulationError) -> SimulationError {
-    // 1. With its decisions the same must happen, event for event.
+    // 1. Repeat the run by its decisions: the same must happen, event for event.
     guard let again = repeated(failure, draws: failure.draws), again.log == failure.log else {
       var failure = failure
       failure.repeats = false
       return failure
     }
-    // 2. Without decisions that are not needed: first many at once, and then fewer and fewer.
+    // 2. Remove decisions that are not needed: first many at once, and then fewer and fewer.
     var best = again
     var decisions = again.draws
     var replays = 0
@@ -180,7 +179,7 @@ struct Exploration {
         (best, decisions, isShorter) = (simpler, simpler.draws, true)
         break
       }
-      // Other decisions may mean something else without those: from the beginning, with as many as are left.
+      // Without the removed decisions the others may mean something else: start over with the remaining ones.
       let left = decisions.count { $0 != 0 }
       size = isShorter ? min(size, max(left, 1)) : size / 2
       if left == 0 { break }
@@ -188,7 +187,7 @@ struct Exploration {
     return recorded(best)
   }
 
-  /// The same run once more, with a timeline.
+  /// Repeats the run with a timeline.
   private func recorded(_ failure: SimulationError) -> SimulationError {
     let timeline = ProcedureTimeline()
     guard
@@ -201,7 +200,7 @@ struct Exploration {
 }
 
 extension [Int] {
-  /// Later decisions would be the same anyway.
+  /// The decisions up to the last one that is not 0: later ones default to 0.
   fileprivate var untilLastOther: [Int] {
     lastIndex { $0 != 0 }.map { Array(self[...$0]) } ?? []
   }

@@ -3,15 +3,16 @@ internal import ProcedurePrimitives
 internal import Procedures
 
 extension ProcedureSimulation {
-  /// Runs until nothing is left to be done.
+  /// Runs until no event is left.
   ///
-  /// - Throws: a `SimulationError` if something is unfinished then (with a snapshot of what waits
-  ///   for what), if it does not come to an end, if a condition of `always` does not hold, or if
-  ///   something that `perform` had planned throws.
+  /// - Throws: a `SimulationError` if a procedure is unfinished then (with a snapshot of the
+  ///   waits), if the run does not end, if a condition of `always` does not hold, or if an action
+  ///   of `perform` throws.
   public func run() throws {
     try runUntilIdle()
     guard var reason = unfinishedReason else { return }
-    // Jobs that come now come from elsewhere: they run, to show what they do, and the run fails all the same.
+    // Jobs that arrive now come from outside threads: they run, to show their effect, and the run
+    // still fails.
     var bringsLeft = 10
     while bringsLeft > 0, waitForForeignThreads() {
       bringsLeft -= 1
@@ -23,24 +24,24 @@ extension ProcedureSimulation {
     throw error(reason)
   }
 
-  /// Runs a scenario, and then until nothing is left to be done.
+  /// Runs a scenario, and then until no event is left.
   ///
-  /// Procedures on no queue run in the simulation if you call them in here.
+  /// Procedures on no queue run in the simulation if you call them in the scenario.
   public func run(_ scenario: (ProcedureSimulation) throws -> Void) throws {
     try within { try scenario(self) }
     try run()
   }
 
-  /// Runs until nothing is left to be done; something may wait for what the test does next.
+  /// Runs until no event is left. Procedures may be unfinished, waiting for the test's next action.
   ///
-  /// - Throws: as `run()`, except for unfinished procedures.
+  /// - Throws: the errors of `run()`, except for unfinished procedures.
   public func runUntilIdle() throws {
     try run(until: .max)
   }
 
   /// Runs for some time. Later events remain for the next call.
   ///
-  /// - Throws: as `run()`, except for unfinished procedures.
+  /// - Throws: the errors of `run()`, except for unfinished procedures.
   public func run(for duration: Duration) throws {
     let end = world.elapsed + duration.nanosecondsRoundedUp
     try run(until: end)
@@ -57,7 +58,7 @@ extension ProcedureSimulation {
     }
   }
 
-  /// Has the run fail as soon as `condition`, looked at after each step, is false.
+  /// Makes the run fail as soon as `condition`, which is checked after each step, is false.
   public func always(_ name: String, _ condition: @escaping @Sendable () -> Bool) {
     record.withLock { $0.invariants.append((name, condition)) }
   }
@@ -87,17 +88,17 @@ extension ProcedureSimulation {
     }
   }
 
-  /// Waits for turns that began on Dispatch's threads, before their procedure was added to a queue here:
-  /// a cancel outside of `run(_:)` may still be delivered there.
+  /// Waits for turns that began on Dispatch's threads, before their procedure was added to a queue
+  /// here: a cancel outside `run(_:)` may still be delivered there.
   ///
-  /// - Returns: whether there was one, so that more may be to be done now.
+  /// - Returns: whether there was one, so that there may be more events now.
   private func waitForOtherThreads() -> Bool {
-    // Only what has nothing to do in the simulation reaches this.
+    // This is reached only when the simulation has no events.
     let away = unfinished.filter(\.isInTurn)
     guard !away.isEmpty else { return false }
     let start = ContinuousClock.now
     var patience = DispatchTimeInterval.microseconds(50)
-    // They come soon, unless Dispatch's threads are busy.
+    // They end soon, unless Dispatch's threads are busy.
     var looks = 0
     while ContinuousClock.now - start < .seconds(60) {
       if world.hasEvents || !away.contains(where: \.isInTurn) { return true }
@@ -108,9 +109,9 @@ extension ProcedureSimulation {
     return false
   }
 
-  /// Waits a moment for threads that are no part of the simulation.
+  /// Waits a moment for threads outside the simulation.
   ///
-  /// - Returns: whether one of them has brought something.
+  /// - Returns: whether one of them has added an event.
   private func waitForForeignThreads() -> Bool {
     let start = ContinuousClock.now
     while waitsForForeignThreads, !world.hasEvents, ContinuousClock.now - start < .seconds(1) {
@@ -139,7 +140,7 @@ extension ProcedureSimulation {
     if let failure = record.withLock({ $0.failure.take() }) { throw error(failure) }
   }
 
-  /// The first failure counts.
+  /// Records a failure. The first one counts.
   func fail(_ error: any Error) {
     record.withLock { $0.failure = $0.failure ?? error }
   }
@@ -160,7 +161,7 @@ extension ProcedureSimulation {
     }
   }
 
-  /// Ordered as they were met.
+  /// The unfinished procedures, in the order in which they were met.
   private var unfinished: [Procedure] {
     let met = record.withLock { Array($0.unfinished.values) }
     return met.sorted { $0.place < $1.place }.compactMap(\.procedure).filter(\.isEnqueued)
@@ -191,7 +192,7 @@ extension ProcedureSimulation {
     return procedures.count > 5 ? "\(names) and \(procedures.count - 5) more" : names
   }
 
-  /// All queues, also queues that their owners have released.
+  /// Snapshots of all queues, even of queues that their owners have released.
   private var snapshots: String {
     let queues = record.withLock { $0.queues.compactMap(\.queue) }
     var snapshots = queues.filter { $0.count > 0 }.map { "\($0.snapshot())" }
@@ -217,11 +218,11 @@ extension ProcedureSimulation {
       return isForeign
     }
     if isForeign { world.noteNamed() }
-    // Something else happens here, as if on another thread.
+    // Another event may happen here, as if on another thread.
     world.interrupt { record.withLock { $0.log.noteDecision(insteadOf: name) } }
   }
 
-  /// Whether the turn of that one is put aside, at one of its events, for something else.
+  /// Whether the procedure's turn is put aside, at one of its events, for another step.
   func putsAside(_ name: String) -> Bool {
     guard world.putsAside() else { return false }
     record.withLock { $0.log.noteDecision(insteadOf: name) }

@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 public import Procedures
 internal import ProceduresTimeline
 
-/// Runs queues on one thread, in virtual time, in an order that a seed decides, and decides again.
+/// Runs queues on one thread, in virtual time, in an order that a seed decides reproducibly.
 ///
 /// ```swift
 /// try ProcedureSimulation.explore(seeds: 0..<10_000) { simulation in
@@ -16,26 +16,25 @@ internal import ProceduresTimeline
 /// }
 /// ```
 ///
-/// Whenever several things could happen next (turns of several procedures, timers that are due, what
-/// `perform` has planned) one is drawn. At each event of a procedure its turn may be put aside, as if its thread
-/// were preempted there, so that a seed may draw each order of events. The same seed gives the same run,
-/// to the byte of `log`.
+/// Whenever several steps could be next (turns of several procedures, due timers, actions of `perform`), one is drawn.
+/// At each event of a procedure its turn may be put aside, as if its thread were preempted there, so every order of
+/// events has a chance. The same seed gives the same run, to the byte of `log`.
 ///
 /// ## Time
-/// It starts at zero and passes only when nothing is left to be done: an hour of delays takes no time
-/// at all. Work takes none either. Hand `clock` to tokens that have deadlines.
+/// It starts at zero and passes only when no step is left at the current instant: an hour of delays takes no real time.
+/// Work takes no virtual time. Pass `clock` to tokens that have deadlines.
 ///
-/// ## What belongs to it
-/// Queues that it made, groups on them, their conditions and tasks, and, inside the closures that it
-/// runs, procedures on no queue: make all of them there. Real time, threads and Dispatch queues of
-/// the code under test do not: what waits for those looks like something that never ends.
+/// ## Scope
+/// The simulation includes queues that it made, groups on them, their conditions and tasks, and, inside the closures
+/// that it runs, procedures on no queue: make all of them there. It does not include real time, threads and Dispatch
+/// queues of the code under test: a procedure that waits for those seems never to finish.
 ///
 /// ## Thread safety
-/// Use it on one thread: that which calls `run()`, and on which everything happens.
+/// Use it only on the thread that calls `run()`, on which everything happens.
 public final class ProcedureSimulation: Sendable {
   struct Record: Sendable {
     var log = SimulationLog()
-    /// Procedures that have been met and have not finished.
+    /// Procedures that the simulation has met, and that have not finished.
     var unfinished: [ObjectIdentifier: Met] = [:]
     var metCount = 0
     var queues: [QueueReference] = []
@@ -43,17 +42,17 @@ public final class ProcedureSimulation: Sendable {
     var failure: (any Error)?
     var generator: SimulationGenerator
     var steps = 0
-    /// Jobs that outside threads have brought, by their procedures.
+    /// The names of procedures whose jobs came from outside threads.
     var foreignNames: Set<String> = []
-    /// Whether the step that runs came from such a thread.
+    /// Whether the running step came from such a thread.
     var isStepForeign = false
   }
 
-  /// A procedure that is observed.
+  /// A procedure that the simulation observes.
   struct Met: Sendable {
     weak var procedure: Procedure?
     let name: String
-    /// Its number, in the order in which they were met.
+    /// Its number, in the order of meeting.
     let place: Int
   }
 
@@ -69,27 +68,27 @@ public final class ProcedureSimulation: Sendable {
   let record: Locked<Record>
   private let surroundings: DetachedSurroundings
 
-  /// After so many steps the simulation takes a run to be endless.
+  /// The number of steps after which a run counts as endless.
   public let mostSteps: Int
 
-  /// Whether a run that stands still waits a moment for outside threads, to name them.
+  /// Whether a run that has stopped waits a moment for outside threads, to name their procedures.
   let waitsForForeignThreads: Bool
 
-  /// Makes an empty world.
+  /// Makes an empty simulation.
   ///
   /// - Parameters:
   ///   - seed: decides the order of events.
-  ///   - draws: the decisions themselves, from a `SimulationError`; after the last of them it is
-  ///     always the first possible one. Nil to draw them from the seed.
-  ///   - mostSteps: after how many steps the simulation takes a run to be endless.
+  ///   - draws: the decisions themselves, from a `SimulationError`; after the last it always takes the first candidate.
+  ///     Nil to draw them from the seed.
+  ///   - mostSteps: the number of steps after which a run counts as endless.
   public convenience init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
     self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)
   }
 
   /// - Parameters:
   ///   - timeline: records each queue that is made.
-  ///   - notesChoices: whether it is noted among how many each decision was.
-  ///   - waitsForForeignThreads: not of one of many that are tried.
+  ///   - notesChoices: whether to record the number of candidates of each decision.
+  ///   - waitsForForeignThreads: false for the many runs of a search.
   init(
     seed: UInt64, draws: [Int]?, mostSteps: Int, timeline: ProcedureTimeline?,
     notesChoices: Bool = false, waitsForForeignThreads: Bool = true
@@ -105,15 +104,15 @@ public final class ProcedureSimulation: Sendable {
     surroundings = DetachedSurroundings(scheduler: world, clock: TimerClock(service: world))
   }
 
-  /// Its time, for tokens with deadlines.
+  /// The simulation's clock, for tokens with deadlines.
   public var clock: TimerClock { TimerClock(service: world) }
 
-  /// How much time has passed in it.
+  /// The virtual time that has passed.
   public var elapsed: Duration { .nanoseconds(Int64(world.elapsed)) }
 
   /// The events so far: a line for each, with the time in seconds.
   ///
-  /// Procedures of the same name get numbers, in the order in which they came.
+  /// Procedures of the same name get numbers, in the order in which they were met.
   public var log: String { record.withLock { $0.log }.text }
 
   /// The decisions so far.
@@ -133,15 +132,15 @@ public final class ProcedureSimulation: Sendable {
     return queue
   }
 
-  /// Plans something that a user, or another part of the program, does after a while.
+  /// Plans an action of a user, or of another part of the program, after a delay.
   ///
-  /// The order of several that come at the same time is drawn. It may happen while a procedure is
-  /// between two events, as if on another thread. If it throws, the run fails with that error.
+  /// The order of actions at the same time is drawn. An action may run while a procedure is between two events, as if
+  /// on another thread. If it throws, the run fails with that error.
   ///
   /// - Parameters:
-  ///   - name: its name in the log; nothing is noted without one.
-  ///   - delay: in virtual time, from now on.
-  ///   - action: is called once, on the thread of the simulation.
+  ///   - name: its name in the log; without one it is not logged.
+  ///   - delay: the virtual time from now.
+  ///   - action: called once, on the thread of the simulation.
   public func perform(
     _ name: String? = nil, after delay: Duration = .zero,
     _ action: @escaping @Sendable () throws -> Void
@@ -159,12 +158,13 @@ public final class ProcedureSimulation: Sendable {
     record.withLock { $0.log.note(.note, of: line, at: nanoseconds) }
   }
 
-  /// A random number for the scenario itself, from the seed. Not one of the `draws`.
+  /// A random number for the scenario itself, from the seed. It does not count as one of the `draws`.
   public func random(in range: ClosedRange<Int>) -> Int {
     record.withLock { Int.random(in: range, using: &$0.generator) }
   }
 
-  /// Notes the events of a procedure that is on no queue. The simulation finds procedures on its queues by itself.
+  /// Records the events of a procedure that is on no queue. The simulation finds procedures on its queues
+  /// automatically.
   public func observe(_ procedure: Procedure) {
     // It does not recurse: groups may be nested thousands deep.
     var unmet = [procedure]
@@ -190,7 +190,7 @@ public final class ProcedureSimulation: Sendable {
     }
   }
 
-  /// Has `body` run with procedures on no queue in the simulation.
+  /// Runs `body`, with procedures on no queue in the simulation.
   func within<Result>(_ body: () throws -> Result) rethrows -> Result {
     try surroundings.replacingDispatch(body)
   }

@@ -2,24 +2,23 @@ internal import Dispatch
 internal import ProcedurePrimitives
 internal import Procedures
 
-/// The possible next steps of a simulation, and its time. Runs nothing by itself.
+/// The possible next steps of a simulation, and its time. It runs no step itself.
 ///
-/// Time passes only when nothing is left to be done at the present instant. A step for the moment when
-/// it is quiet comes last of each instant, and does not keep a simulation going in which everything
-/// has finished.
+/// Time passes only when no step is left at the current instant. A quiet step comes last at its instant, and does not
+/// keep a simulation going in which everything has finished.
 ///
-/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: the rest of
-/// it is one more thing that could happen.
+/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: the rest of it is
+/// then one more possible step.
 final class SimulatedWorld: Scheduler, TimerService {
-  /// Something that could happen next.
+  /// A possible next step.
   struct Event: Sendable {
     let isQuiet: Bool
-    /// Whether it goes on with the turn that was put aside.
+    /// Whether it continues the turn that was put aside.
     let goesOn: Bool
-    /// Whether a thread outside the simulation brought it.
+    /// Whether it came from a thread outside the simulation.
     let isForeign: Bool
     var priority: UInt64 = 0
-    /// Whether it is the first of what could happen, and nothing was put aside for it.
+    /// Whether it was the first candidate, and no turn was put aside for it.
     var isObvious = true
     let run: @Sendable () -> Void
 
@@ -37,30 +36,30 @@ final class SimulatedWorld: Scheduler, TimerService {
   fileprivate struct State: Sendable {
     var draws: SimulationDraws
     var generator: SimulationGenerator
-    /// The steps that could happen now, in the order in which they came up.
+    /// The steps that are possible now, in the order in which they became so.
     var possible: [Event] = []
     var quiet: [Event] = []
-    /// Made with the first event that lies in the future.
+    /// Made with the first future event.
     var future: TimerWheel<Event>?
-    /// How many events of the future are not quiet ones.
+    /// The number of future events that are not quiet.
     var plans = 0
     var elapsed: UInt64 = 0
-    /// The step that was chosen when a turn was put aside.
+    /// The step that was drawn when a turn was put aside.
     var chosen: Event?
-    /// The step to run on the stack of the event that is being noted.
+    /// The step to run on the stack of the current event.
     var interruption: Event?
-    /// How many events are on the stack, one within the other.
+    /// How many steps are nested on the stack.
     var depth = 0
-    /// The priority of the present step.
+    /// The priority of the current step.
     var current: UInt64 = 0
-    /// Whether the next step to come up is the rest of the present one.
+    /// Whether the next submitted step is the rest of the current one.
     var isGoingOn = false
-    /// The thread that runs it, while one does.
+    /// The thread that runs the simulation, while one does.
     var owner: ThreadMark?
-    /// The last thread that did: a job from any other is foreign.
+    /// The last thread that ran it: a job from any other thread is foreign.
     var home: ThreadMark?
-    /// Whether the present step came from such a thread, and no procedure was named for it yet: a task that goes on
-    /// after real time has no event itself, but what it does has.
+    /// Whether the current step is foreign, and no procedure was named for it yet: a task that resumes after real time
+    /// has no event itself, but its effects have.
     var isForeign = false
   }
 
@@ -71,14 +70,14 @@ final class SimulatedWorld: Scheduler, TimerService {
   let quantum = WorkerQuantum(procedures: 1)
   let lookPace = LookPace()
 
-  /// - Parameter seed: of the numbers that are no `draws`: those of jitter.
+  /// - Parameter seed: the seed of other random numbers than `draws`, such as jitter.
   init(draws: SimulationDraws, seed: UInt64) {
     state = Locked(State(draws: draws, generator: SimulationGenerator(seed: seed)))
   }
 
   func drawNumber() -> UInt64? { state.withLock { $0.generator.next() } }
 
-  /// The nanoseconds since the beginning.
+  /// The time in nanoseconds since the beginning.
   var elapsed: UInt64 { state.withLock { $0.elapsed } }
   var now: ContinuousClock.Instant { epoch.advanced(by: .nanoseconds(Int64(clamping: elapsed))) }
   var draws: [Int] { state.withLock { $0.draws.made } }
@@ -102,7 +101,7 @@ final class SimulatedWorld: Scheduler, TimerService {
     plan(Event(isQuiet: true, work), after: delay)
   }
 
-  /// Makes something possible when so much time has passed.
+  /// Makes an event possible after `delay`.
   func plan(_ event: Event, after delay: Duration) {
     state.withLock { state in
       let nanoseconds = delay.nanosecondsRoundedUp
@@ -120,7 +119,7 @@ final class SimulatedWorld: Scheduler, TimerService {
     return state.withLock { $0.plan(event, at: nanoseconds) }
   }
 
-  /// One that has become due already may still fire, as it may on Dispatch.
+  /// A timer that is already due may still fire, as on Dispatch.
   func cancel(_ key: SlabKey) -> Bool {
     let event = state.withLock { state in
       let event = state.future?.cancel(key)
@@ -134,12 +133,11 @@ final class SimulatedWorld: Scheduler, TimerService {
     submit(quality: nil, work)
   }
 
-  /// Whether something could happen now.
   var hasEvents: Bool { state.withLock { !$0.possible.isEmpty || $0.chosen != nil } }
 
   // MARK: What happens
 
-  /// Has the calling thread run it for as long as `body` runs.
+  /// Makes the calling thread run the simulation while `body` runs.
   func owned<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = state.withLock { state in
       state.home = ThreadMark.current
@@ -149,11 +147,11 @@ final class SimulatedWorld: Scheduler, TimerService {
     return try body()
   }
 
-  /// Draws what happens next. Lets time pass if nothing is left to be done now.
+  /// Draws the next step. Lets time pass if none is possible now.
   ///
   /// - Parameters:
   ///   - end: the time beyond which nothing happens.
-  ///   - isOver: whether it may end although work is left when it is quiet.
+  ///   - isOver: whether it may end although quiet steps are left.
   func next(until end: UInt64, isOver: () -> Bool) -> Event? {
     let isOver = isOver()
     return state.withLock { state -> Event? in
@@ -182,12 +180,12 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   // MARK: At an event of a procedure
 
-  /// Draws whether the turn is put aside there, and what happens instead, or in the middle of it.
+  /// Draws whether the turn is put aside there, and which step runs instead, or in the middle of it.
   func putsAside() -> Bool {
     state.withLock { $0.pause() }
   }
 
-  /// The rest of the turn that was put aside could happen next.
+  /// Makes the rest of the turn that was put aside a possible next step.
   func perform(_ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
       let event = Event(goesOn: true, isForeign: state.isForeign, work)
@@ -195,20 +193,20 @@ final class SimulatedWorld: Scheduler, TimerService {
     }
   }
 
-  /// Whether the calling thread is no part of the simulation.
+  /// Whether the calling thread is outside the simulation.
   var isOnForeignThread: Bool { state.withLock { $0.isOnForeignThread } }
 
-  /// A procedure was named for what came from outside: what follows is that one's.
+  /// Records that a procedure was named for the foreign step: later events are not foreign.
   func noteNamed() { state.withLock { $0.isForeign = false } }
 
-  /// Nothing is left to be done until then.
+  /// Advances the time, when no step is left until `end`.
   func sleep(until end: UInt64) {
     state.withLock { $0.elapsed = max($0.elapsed, min(end, VirtualTimers.end)) }
   }
 
-  /// Forgets whatever could happen.
+  /// Drops all possible and future steps.
   func clear() {
-    // A release may call back.
+    // Released outside the lock, since a release may call back.
     let forgotten = state.withLock { state in
       defer {
         (state.possible, state.quiet, state.future, state.plans) = ([], [], nil, 0)
@@ -243,7 +241,7 @@ extension SimulatedWorld.State {
   }
 
   fileprivate mutating func pause() -> Bool {
-    // A thread that is not the simulation's goes on: nothing of it is repeated anyway.
+    // A foreign thread is never put aside, since its events are not repeatable anyway.
     guard owner == ThreadMark.current, chosen == nil, interruption == nil else { return false }
     let decision = draws.pause(
       &current, among: &possible, mayPutAside: depth == 0, mayInterrupt: depth < 2)
@@ -262,7 +260,7 @@ extension SimulatedWorld.State {
     return wheel.schedule(event, at: nanoseconds)
   }
 
-  /// To the next instant at which something becomes possible; false if there is none before `end`.
+  /// Advances to the next instant at which a step becomes possible; false if there is none until `end`.
   fileprivate mutating func moveOn(until end: UInt64) -> Bool {
     while let wake = future?.nextWake, wake <= min(end, VirtualTimers.end) {
       elapsed = max(elapsed, wake)

@@ -1,22 +1,22 @@
-/// How many runs of a scenario there were, and how many orders of events they showed.
+/// The number of runs of a scenario, and of the orders of events that they showed.
 ///
 /// Two runs show the same order if their logs are the same, to the byte.
 public struct SimulationCoverage: Sendable, Hashable, CustomStringConvertible {
-  /// How many runs there were.
+  /// The number of runs.
   public internal(set) var runs = 0
 
-  /// How many different orders of events they showed.
+  /// The number of different orders of events.
   public internal(set) var orders = 0
 
-  /// How many of those only one run showed.
+  /// The number of orders that only one run showed.
   public internal(set) var seenOnce = 0
 
-  /// Whether there is no other order, within the number of preemptions that `exploreAll` was given. False of `explore`,
-  /// which draws.
+  /// Whether there is no other order within the `mostPreemptions` of `exploreAll`. Always false for `explore`, which
+  /// draws.
   public internal(set) var isComplete = false
 
-  /// The chance that one more run shows an order that none has shown: the share of runs whose order was seen once
-  /// (Good and Turing's estimate). 0 if all were tried, 1 before the first run.
+  /// The chance that one more run shows a new order: the share of runs whose order was seen once (Good and Turing's
+  /// estimate). 0 if all were tried, 1 before the first run.
   public var chanceOfNew: Double {
     if isComplete { return 0 }
     return runs == 0 ? 1 : Double(seenOnce) / Double(runs)

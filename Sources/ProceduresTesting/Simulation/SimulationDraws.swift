@@ -1,20 +1,20 @@
-/// The decisions of one run: drawn from the seed, or given, and noted so that they can be given again.
+/// The decisions of one run: drawn from the seed, or given. They are recorded, so that a run can be repeated.
 ///
-/// A seed also draws how it decides, so that each kind of order has seeds that find it soon:
+/// A seed also draws its strategy, so that each kind of order has seeds that find it soon:
 ///
-/// - **At random** (a quarter of the seeds): mostly the present step goes on; otherwise each of the others is as
-///   likely. Something may also happen while the present step stays on the stack.
-/// - **By priorities** (a quarter): each that comes up has a random priority, and the highest is next. At up to three
-///   random places the next one becomes the lowest. That is PCT (Burckhardt and others, 2010): an order that
-///   depends on d decisions is found with a probability that has a bound.
-/// - **By priorities, begun first** (half): likewise, but all that can begin does, up to its first event, before anything
-///   goes on. So what begins in one order goes on in each other, each of them as likely.
+/// - **At random** (a quarter of the seeds): usually the current step goes on; otherwise the others are equally likely.
+///   Another step may also run while the current one stays on the stack.
+/// - **By priorities** (a quarter): each new step gets a random priority, and the highest is next. At up to three
+///   random places the next step becomes the lowest. That is PCT (Burckhardt and others, 2010): an order that depends
+///   on d decisions is found with a probability that has a bound.
+/// - **By priorities, begun first** (half): likewise, but every job that can begin does so, up to its first event,
+///   before any goes on. So jobs that begin in one order go on in any order, all equally likely.
 struct SimulationDraws: Sendable {
   private enum Way: Sendable {
     case random
-    /// - Parameter changes: at which decisions the highest becomes the lowest.
+    /// - Parameter changes: the decisions at which the highest becomes the lowest.
     case priorities(beginsFirst: Bool, changes: [Int])
-    /// Decides as before; after that always the first.
+    /// The given decisions; after them always the first candidate.
     case given([Int])
   }
 
@@ -22,7 +22,7 @@ struct SimulationDraws: Sendable {
   private let way: Way
   /// The decisions, one for each choice.
   private(set) var made: [Int] = []
-  /// Of each, the number of candidates, and whether it preempted the present step. For `exploreAll`.
+  /// The number of candidates of each decision, and whether it could preempt the current step. For `exploreAll`.
   private(set) var choices: [Choice] = []
   private let notesChoices: Bool
   private var count = 0
@@ -32,7 +32,7 @@ struct SimulationDraws: Sendable {
     let isPause: Bool
   }
 
-  /// The highest among at most so many is taken: a scenario of thousands stays linear.
+  /// The number of candidates that are compared: a scenario of thousands stays linear.
   static let mostCompared = 256
 
   init(seed: UInt64, script: [Int]?, notesChoices: Bool = false) {
@@ -45,7 +45,7 @@ struct SimulationDraws: Sendable {
       if kind == 0 {
         way = .random
       } else {
-        // How long the run will be is not known: a power of two, each as likely.
+        // The length of the run is unknown: guess a power of two, all equally likely.
         let length = UInt64(1) << UInt64(2 + generator.next() % 12)
         let changes = (0..<generator.next() % 4).map { _ in Int(generator.next() % length) }
         way = .priorities(beginsFirst: kind > 1, changes: changes)
@@ -54,16 +54,16 @@ struct SimulationDraws: Sendable {
     self.generator = generator
   }
 
-  /// The priority of something that comes up.
+  /// The priority of a new step.
   ///
-  /// - Parameter begins: whether a worker, or a task, is about to begin with it.
+  /// - Parameter begins: whether a worker or a task begins with it.
   mutating func priority(begins: Bool) -> UInt64 {
     guard case .priorities(let beginsFirst, let changes) = way else { return 0 }
     if begins, beginsFirst { return .max }
     return generator.next() / 2 + UInt64(changes.count) + 1
   }
 
-  /// Which of the candidates is next. None is under way.
+  /// The place of the next candidate, when no step is under way.
   mutating func next(among candidates: inout [SimulatedWorld.Event]) -> Int {
     guard candidates.count > 1 else { return 0 }
     return decide(among: candidates.count) { draws in
@@ -75,8 +75,8 @@ struct SimulationDraws: Sendable {
     }
   }
 
-  /// The choice at an event of the present step: 0 if that goes on. Up to the count of candidates, the candidate
-  /// that is next while it is put aside; above that, the candidate that runs while it stays on the stack.
+  /// The decision at an event of the current step: 0 if it goes on. Numbers up to the count of candidates put it aside
+  /// for that candidate; higher ones run a candidate while it stays on the stack.
   mutating func pause(
     _ current: inout UInt64, among candidates: inout [SimulatedWorld.Event], mayPutAside: Bool,
     mayInterrupt: Bool
@@ -92,7 +92,7 @@ struct SimulationDraws: Sendable {
         return staysOnStack ? others + 1 + other : 1 + other
       case .priorities:
         guard mayPutAside else { return 0 }
-        // It began before everything else. How it goes on is as open as for the others.
+        // It began before everything else. From now on it gets a random priority like the others.
         if current == .max { current = draws.priority(begins: false) }
         if draws.isChange { current = draws.lowest }
         guard let highest = draws.highest(of: &candidates, isChange: false),
@@ -126,13 +126,13 @@ struct SimulationDraws: Sendable {
     return changes.contains(count)
   }
 
-  /// Lower than all that were drawn. Which of the changes is lowest does not depend on which is first.
+  /// A priority lower than all drawn ones. Which change gives the lowest does not depend on their order in time.
   private var lowest: UInt64 {
     guard case .priorities(_, let changes) = way else { return 0 }
     return UInt64((changes.firstIndex(of: count) ?? 0) + 1)
   }
 
-  /// The first of the highest. Where the priorities change, it is the lowest from here on.
+  /// The first of the highest candidates. Where the priorities change, that one becomes the lowest.
   private func highest(
     of candidates: inout [SimulatedWorld.Event], isChange: Bool? = nil
   ) -> Int? {

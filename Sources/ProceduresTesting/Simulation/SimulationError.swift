@@ -5,16 +5,16 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// The seed of the run.
   public let seed: UInt64
 
-  /// The decisions of the run, in order: with these the same happens again.
+  /// The decisions of the run, in order: they repeat it.
   public let draws: [Int]
 
   /// The fault.
   public let reason: any Error
 
-  /// The events until then, one line for each.
+  /// The events up to the fault, one line for each.
   public let log: String
 
-  /// The timeline of a run of `explore`: it says where the time went, and can be a page.
+  /// The timeline of a run of `explore`: it shows where the time went, also as a page.
   ///
   /// ```swift
   /// catch let error as SimulationError {
@@ -24,17 +24,17 @@ public struct SimulationError: Error, CustomStringConvertible {
   public internal(set) var timeline: ProcedureTimeline.Snapshot?
 
   /// Whether the same decisions gave the same run again. If not, something outside the simulation decides: real time, a
-  /// thread, a task of its own, or state that outlives the run. Only `explore` and `exploreAll` try that.
+  /// thread, a task of its own, or state that outlives the run. Only `explore` and `exploreAll` check it.
   public internal(set) var repeats = true
 
-  /// The lines of a long log that count.
+  /// The relevant lines of a long log.
   let shortLog: String
 
-  /// The procedures in which threads outside the simulation had a hand: those of real time, of tasks and queues of
+  /// The procedures in which threads outside the simulation had a hand: threads of real time, of tasks and queues of
   /// the code under test, of the main actor.
   public let foreignNames: [String]
 
-  /// The fault first, then how to see it again, a snapshot of what is unfinished, and the events until then.
+  /// The fault, how to repeat it, and the events up to it.
   public var description: String {
     let run = Self.instruction(seed: seed, draws: draws)
     let happens =
@@ -61,13 +61,12 @@ public struct SimulationError: Error, CustomStringConvertible {
 }
 
 extension SimulationError {
-  /// How to make the simulation of that run.
+  /// The expression that makes the simulation of the run.
   static func instruction(seed: UInt64, draws: [Int]) -> String {
     "ProcedureSimulation(seed: \(seed), draws: \(text(of: draws)))"
   }
 
-  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. Decisions after the last that is not the first
-  /// choice would be decided so anyway.
+  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. Trailing zeros are left out, since 0 is the default.
   private static func text(of draws: [Int]) -> String {
     var parts: [String] = []
     var shown: [Int] = []
@@ -95,7 +94,7 @@ extension SimulationError {
   }
 }
 
-/// Why a simulation failed, if not by an error of the test's own.
+/// The reason for a failed simulation, unless the test threw an error.
 struct SimulationFailure: Error, CustomStringConvertible {
   /// The fault in some lines, which a report begins with.
   var verdict: String

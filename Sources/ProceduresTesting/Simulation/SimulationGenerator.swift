@@ -2,7 +2,7 @@
 public struct SimulationGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Makes a generator. Seeds that are close together give numbers that have nothing in common.
+  /// Makes a generator. Neighbouring seeds give unrelated numbers.
   public init(seed: UInt64) {
     state = seed
   }

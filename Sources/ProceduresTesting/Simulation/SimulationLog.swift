@@ -8,7 +8,7 @@ struct SimulationLog: Sendable {
     case didCancel([any Error])
     case willFinish
     case didFinish(ProcedureOutcome)
-    /// Something that the test noted.
+    /// A note of the test.
     case note
   }
 
@@ -20,18 +20,17 @@ struct SimulationLog: Sendable {
 
   private var entries: [Entry] = []
   private var names: Set<String> = []
-  /// The number that the next procedure of a name gets; another procedure may have that name itself.
+  /// The number for the next procedure of a name; the numbered name may already be taken.
   private var nextNumbers: [String: Int] = [:]
   private var hasher = Hasher()
-  /// Those that were put aside, or came instead, with a decision that was not the obvious one.
+  /// The procedures that were put aside, or that ran instead, by a decision that was not the obvious one.
   private var decisive: Set<String> = []
-  /// Whether the next line is of something that did.
+  /// Whether the next line belongs to such a decision.
   private var isNextDecisive = false
 
-  /// How many lines there are.
   var count: Int { entries.count }
 
-  /// The same for two runs with the same lines, in this process.
+  /// Equal for two runs with the same lines, within this process.
   var fingerprint: Int { hasher.finalize() }
 
   /// A name that no other procedure of the run has.
@@ -56,19 +55,19 @@ struct SimulationLog: Sendable {
     }
   }
 
-  /// Something else than the obvious comes next.
+  /// Records that the next step is not the obvious one.
   ///
-  /// - Parameter name: of the procedure that was put aside for it, if one was.
+  /// - Parameter name: the procedure that was put aside for it, if any.
   mutating func noteDecision(insteadOf name: String?) {
     if let name { decisive.insert(name) }
     isNextDecisive = true
   }
 
-  /// One line for each event: seconds, name, what happened.
+  /// One line for each event: seconds, name, event.
   var text: String { text(of: entries) }
 
-  /// No more than some two hundred lines: of a long log those of procedures to which a decision came, what the test
-  /// noted, and lines that `reason` names; then the last ones.
+  /// At most some two hundred lines. A long log is reduced to lines of decisive procedures, the test's notes, and lines
+  /// of procedures that `reason` names; then to the last of them.
   func shortText(because reason: String) -> String {
     let most = 200
     guard entries.count > most else { return text }

@@ -1,8 +1,8 @@
 internal import Procedures
 
-/// Notes what happens to one procedure of a simulation, and lets other things happen in between.
+/// Records the events of one procedure of a simulation, and lets other steps run in between.
 ///
-/// Where it is called the simulation decides: at once, or when the turn that was put aside goes on.
+/// The simulation decides when it is called: at once, or when the turn that was put aside goes on.
 final class SimulationObserver: ProcedureObserver, ObserverStage {
   private let simulation: ProcedureSimulation
   private let name: String
@@ -12,7 +12,8 @@ final class SimulationObserver: ProcedureObserver, ObserverStage {
     self.simulation = simulation
   }
 
-  /// Neither add events, which would change how a group adds, nor being attached, which takes a turn.
+  /// It leaves out the add events, which would change how a group adds, and attachment, which takes
+  /// a turn.
   var events: ProcedureEvents {
     [.willExecute, .didExecute, .didCancel, .willFinish, .didFinish]
   }

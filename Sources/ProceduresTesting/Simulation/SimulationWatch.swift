@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Says which run does not come back: a run that has not come further for a while, and a run
-/// that stops the program.
+/// Reports runs that do not return: a run without progress for a while, and a run that stops the
+/// program.
 ///
-/// Nothing else could: the thread that would throw the error is blocked, or gone.
+/// No error can report them: the thread that would throw it is blocked, or has ended.
 package final class SimulationWatch: Sendable {
   package static let shared = SimulationWatch()
 
@@ -12,23 +12,23 @@ package final class SimulationWatch: Sendable {
     weak var simulation: ProcedureSimulation?
     let thread: ThreadMark
     var steps: Int
-    /// When it had come so far, or sooner.
+    /// An instant at which it had these steps.
     var since: ContinuousClock.Instant
     var isReported = false
   }
 
   private struct State: Sendable {
-    /// One within the other, on each thread.
+    /// The watched runs. Runs of one thread are nested.
     var watched: [Watched] = []
     var isLooking = false
   }
 
   private let state = Locked(State())
   private let queue = DispatchQueue(label: "procedures.simulation.watch")
-  /// For how long a step may last.
+  /// The longest time that a step may last.
   package static let patience = Duration.seconds(10)
 
-  /// The calling thread runs the simulation as long as `body` runs.
+  /// Watches the simulation, which the calling thread runs in `body`.
   func watching<Result>(_ simulation: ProcedureSimulation, _ body: () throws -> Result) rethrows
     -> Result
   {
@@ -50,7 +50,7 @@ package final class SimulationWatch: Sendable {
     }
   }
 
-  /// Looks each second, as long as there is a run.
+  /// Checks every second, as long as there is a run.
   private func lookLater() {
     queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in
       look(at: .now) { StandardError.write($0) }
@@ -68,7 +68,7 @@ package final class SimulationWatch: Sendable {
     }
   }
 
-  /// Reports each run, once, that is where it was `patience` ago.
+  /// Reports each run, once, that has made no step for longer than `patience`.
   package func look(at now: ContinuousClock.Instant, _ report: (String) -> Void) {
     let watched = state.withLock { $0.watched }
     for entry in watched {
@@ -107,7 +107,7 @@ package final class SimulationWatch: Sendable {
 extension ProcedureSimulation {
   fileprivate var steps: Int { record.withLock { $0.steps } }
 
-  /// How to come there again, and what had happened.
+  /// How to repeat the run, and its events so far.
   var place: String {
     let log = record.withLock { $0.log }
     return SimulationError.instruction(seed: seed, draws: draws) + "\n" + log.shortText(because: "")

@@ -8,7 +8,7 @@
   internal import Android
 #endif
 
-/// Which thread it is, as long as that lives.
+/// The identity of a thread, valid while the thread lives.
 struct ThreadMark: Sendable, Equatable {
   private let bits: UInt
 

@@ -9,10 +9,10 @@
 #endif
 internal import ProcedurePrimitives
 
-/// Before a trap ends the program, says in which run that was.
+/// Reports the run before a trap ends the program.
 ///
-/// The handler does what no handler may: it takes locks and allocates. The thread has trapped in Swift code, and is
-/// not inside of malloc; should it hold one of the locks all the same, the alarm ends the program.
+/// The handler does what no handler may: it acquires locks and allocates. The thread has trapped in Swift code, not
+/// inside malloc; if it nevertheless holds one of the locks, the alarm ends the program.
 enum TrapNote {
   private static let signals = [SIGILL, SIGTRAP, SIGABRT]
 
@@ -40,7 +40,7 @@ enum TrapNote {
   }
 
   private static let note: @convention(c) (Int32) -> Void = { _ in
-    // A signal that comes again when this returns does its former action.
+    // If the signal is raised again after this returns, its former action runs.
     TrapNote.uninstall()
     guard let simulation = SimulationWatch.shared.current else { return }
     alarm(5)
@@ -50,6 +50,6 @@ enum TrapNote {
   }
 }
 
-/// The former actions of the signals. Under the lock of the watch.
+/// The former actions of the signals. Written under the lock of the watch.
 nonisolated(unsafe) private var previousActions: [sigaction] = .init(
   repeating: sigaction(), count: 3)

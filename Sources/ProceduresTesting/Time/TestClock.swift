@@ -1,7 +1,7 @@
 public import Cancellation
 internal import ProcedurePrimitives
 
-/// A clock whose time passes only when a test says so.
+/// A clock whose time passes only when the test advances it.
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -10,18 +10,17 @@ internal import ProcedurePrimitives
 /// clock.advance(by: .seconds(60))
 /// ```
 ///
-/// Hand `clock` to a queue, or to a token with a deadline. Timers that fall due run on the thread that
-/// advances, before `advance` returns, in order of deadline: a deadline's handlers therefore have been
-/// called when it returns, while a procedure that finishes does so on its queue's workers.
+/// Pass `clock` to a queue, or to a token with a deadline. Timers that fall due run on the thread that advances, before
+/// `advance` returns, in order of deadline: a deadline's handlers therefore have been called when it returns, while a
+/// procedure that finishes does so on its queue's workers.
 ///
-/// Any duration will do: time ends some 146 years after the clock was made, and what would be due later
-/// never is.
+/// Any duration is allowed: time ends some 146 years after the clock was made, and later timers never fire.
 ///
 /// One thread at a time may advance it. Everything else may be called from any thread.
 public final class TestClock: Sendable {
   private let service = VirtualTimers()
 
-  /// Makes a clock that stands still.
+  /// Makes a clock that only the test advances.
   public init() {}
 
   /// The clock for a queue or a token.
@@ -30,7 +29,7 @@ public final class TestClock: Sendable {
   /// The time on this clock.
   public var now: ContinuousClock.Instant { service.now }
 
-  /// How many timers are pending: deadlines, delays, timeouts. Looks for waits to report do not count.
+  /// The number of pending timers: deadlines, delays, timeouts. Checks for waits to report do not count.
   public var pendingCount: Int { service.pendingCount }
 
   /// Lets time pass. Timers that fall due are called in order, each at its own time.
@@ -38,7 +37,7 @@ public final class TestClock: Sendable {
     service.advance(to: service.elapsed + duration.nanosecondsRoundedUp)
   }
 
-  /// Lets time pass until `instant`; nothing happens if that is past.
+  /// Lets time pass until `instant`. Has no effect if that has passed.
   public func advance(to instant: ContinuousClock.Instant) {
     service.advance(to: service.nanoseconds(until: instant))
   }

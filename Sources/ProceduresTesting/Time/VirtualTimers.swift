@@ -1,12 +1,11 @@
 internal import ProcedurePrimitives
 
-/// Timers that fire when their owner says what time it is.
+/// Timers that fire when their owner advances the time.
 final class VirtualTimers: TimerService {
-  /// The pending timers, and how far time has come.
   private struct Agenda: Sendable {
     var wheel = TimerWheel<any TimerTarget>(nanosecondsPerTick: 1)
     var elapsed: UInt64 = 0
-    /// How many of those in the wheel only look at something.
+    /// The number of timers in the wheel that only observe.
     var quietCount = 0
 
     mutating func noteLeft(_ target: any TimerTarget) {
@@ -28,7 +27,7 @@ final class VirtualTimers: TimerService {
   /// The time of the next work, perhaps only in the wheel.
   var nextWake: UInt64? { agenda.withLock { $0.wheel.nextWake } }
 
-  /// Without timers that only look at something.
+  /// The number of pending timers, without timers that only observe.
   var pendingCount: Int { agenda.withLock { $0.wheel.count - $0.quietCount } }
 
   func nanoseconds(until instant: ContinuousClock.Instant) -> UInt64 {
@@ -55,7 +54,8 @@ final class VirtualTimers: TimerService {
 
   func deliver(_ work: @escaping @Sendable () -> Void) { work() }
 
-  /// Stops at each wake-up, so that what fires may schedule more within the same stretch.
+  /// Advances the time. It stops at each wake-up, so that firing timers may schedule more within
+  /// the same advance.
   func advance(to instant: UInt64) {
     let end = min(instant, Self.end)
     while true {

@@ -1,6 +1,6 @@
 public import ProceduresTimeline
 
-/// A timeline does not show what a test expects.
+/// The error for a timeline that differs from a test's expectation.
 public struct TimelineError: Error, CustomStringConvertible {
   /// The expectation, the observation, and the summary of the timeline.
   public let description: String
@@ -8,23 +8,25 @@ public struct TimelineError: Error, CustomStringConvertible {
 
 /// Expectations about the order in which procedures ran.
 extension ProcedureTimeline {
-  /// Throws unless each of these started after the one before had finished.
+  /// Throws unless each of these procedures started after the previous one had finished.
   ///
   /// ```swift
   /// try timeline.expect(order: "fetch", "parse", "store")
   /// ```
   ///
-  /// In virtual time work may take none: of two that took none at the same moment only dependencies say
-  /// which came first. Without any it throws, and says so: look at the simulation's `log` then.
+  /// Work may take no virtual time: if two procedures took none at the same moment, only
+  /// dependencies tell their order. Without dependencies it throws, and says so: read the
+  /// simulation's `log` then.
   ///
-  /// - Parameter names: of procedures; of several with the same name the first that was enqueued is meant.
+  /// - Parameter names: the names of procedures. Of several with the same name it takes the first
+  ///   that was enqueued.
   public func expect(order names: String...) throws {
     let found = try Expectation(self, names)
     for (before, after) in zip(found.entries, found.entries.dropFirst()) {
       let expectation = "'\(after.name)' was to start after '\(before.name)' had finished"
       guard let end = before.finished, let start = after.started ?? after.cancelled, end <= start
       else { throw found.error(expectation) }
-      // Otherwise the opposite would be as true.
+      // Otherwise the opposite order would be just as true.
       guard end < start || after.finished != before.started || found.leads(before, to: after) else {
         throw found.error(
           "\(expectation), but both took no time at the same moment, and '\(after.name)' does not"
@@ -33,9 +35,10 @@ extension ProcedureTimeline {
     }
   }
 
-  /// Throws unless there was a moment at which all of these ran: between started and finished.
+  /// Throws unless there was a moment at which all of these procedures ran, between start and
+  /// finish.
   ///
-  /// - Parameter names: of procedures, as in `expect(order:)`.
+  /// - Parameter names: the names of procedures, as in `expect(order:)`.
   public func expect(overlap names: String...) throws {
     let found = try Expectation(self, names)
     let start = found.entries.compactMap(\.started).max()
@@ -45,9 +48,9 @@ extension ProcedureTimeline {
     else { throw found.error("these were to run at the same time: \(names.quoted)") }
   }
 
-  /// Throws if two of these ran at the same moment.
+  /// Throws if two of these procedures ran at the same moment.
   ///
-  /// - Parameter names: of procedures, as in `expect(order:)`.
+  /// - Parameter names: the names of procedures, as in `expect(order:)`.
   public func expect(noOverlap names: String...) throws {
     let found = try Expectation(self, names)
     let started = found.entries.filter { $0.started != nil }
@@ -61,7 +64,7 @@ extension ProcedureTimeline {
 
   /// Throws unless the critical path consists of these procedures, from the first to the last.
   ///
-  /// - Parameter names: of procedures.
+  /// - Parameter names: the names of procedures.
   public func expect(criticalPath names: String...) throws {
     let snapshot = snapshot()
     let seen = snapshot.criticalPath.map(\.entry.name)
@@ -73,7 +76,7 @@ extension ProcedureTimeline {
   }
 }
 
-/// Entries that were asked for by name.
+/// The entries with the given names.
 private struct Expectation {
   let entries: [ProcedureTimeline.Entry]
   private let snapshot: ProcedureTimeline.Snapshot
@@ -90,7 +93,7 @@ private struct Expectation {
     }
   }
 
-  /// Whether one was a dependency of the other, or of one of its dependencies, and so on.
+  /// Whether `before` was a direct or indirect dependency of `after`.
   func leads(_ before: ProcedureTimeline.Entry, to after: ProcedureTimeline.Entry) -> Bool {
     let dependencies = Dictionary(
       uniqueKeysWithValues: snapshot.entries.map { ($0.id, $0.dependencies) })

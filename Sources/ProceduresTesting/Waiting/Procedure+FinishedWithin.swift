@@ -2,14 +2,15 @@ public import Procedures
 
 /// Waits that throw instead of lasting forever.
 extension Procedure {
-  /// Waits until it has finished, and throws `WaitTimedOut` if that takes longer than `duration`.
+  /// Waits until the procedure has finished, and throws `WaitTimedOut` if that takes longer than
+  /// `duration`.
   ///
   /// ```swift
   /// let outcome = try await upload.finished(within: .seconds(600))
   /// ```
   ///
-  /// In real time, whatever the queue's clock. The error shows what everything on its queue waits
-  /// for. For tests of any framework: nothing but the error is reported.
+  /// It waits in real time, even with another clock of the queue. The error shows the waits of
+  /// everything on its queue. It works with any test framework: it only throws the error.
   @discardableResult
   public final func finished(within duration: Duration) async throws -> ProcedureOutcome {
     let isInTime = await RealTimeWait.finishes(within: duration) {
@@ -18,7 +19,7 @@ extension Procedure {
     return try outcome(isInTime, duration)
   }
 
-  /// The same, blocking the calling thread: for tests that are not `async`.
+  /// Like `finished(within:)`, but blocks the calling thread, for tests that are not `async`.
   ///
   /// Do not call it from a procedure of the same queue.
   @available(*, noasync, message: "await finished(within:) instead")

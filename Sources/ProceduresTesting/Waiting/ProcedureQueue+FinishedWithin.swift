@@ -2,9 +2,10 @@ public import Procedures
 
 /// Waits that throw instead of lasting forever.
 extension ProcedureQueue {
-  /// Waits until nothing unfinished is left, and throws `WaitTimedOut` if that takes longer.
+  /// Waits until all procedures have finished, and throws `WaitTimedOut` if that takes longer than
+  /// `duration`.
   ///
-  /// In real time, whatever the queue's clock. The error contains `snapshot()`.
+  /// It waits in real time, even with another clock of the queue. The error contains `snapshot()`.
   public func allFinished(within duration: Duration) async throws {
     let isInTime = await RealTimeWait.finishes(within: duration) {
       await self.waitUntilAllFinished()
@@ -12,7 +13,7 @@ extension ProcedureQueue {
     if !isInTime { throw timedOut(duration) }
   }
 
-  /// The same, blocking the calling thread: for tests that are not `async`.
+  /// Like `allFinished(within:)`, but blocks the calling thread, for tests that are not `async`.
   @available(*, noasync, message: "await allFinished(within:) instead")
   public func blockUntilAllFinished(within duration: Duration) throws {
     let isInTime = RealTimeWait.blocks(forAtMost: duration) { await self.waitUntilAllFinished() }

@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import ProcedurePrimitives
 
-/// Waits in real time, for something that is awaited, but not for longer than is given.
+/// Waits for an `async` function in real time, for a limited duration.
 enum RealTimeWait {
-  /// False if `duration` has passed before. Cancelling the task ends the wait as that does.
+  /// False if `duration` passed first, or the task was cancelled.
   static func finishes(
     within duration: Duration, _ wait: @escaping @Sendable () async -> Void
   ) async -> Bool {
@@ -22,7 +22,7 @@ enum RealTimeWait {
     }
   }
 
-  /// The same, blocking the calling thread.
+  /// Like `finishes(within:_:)`, but blocks the calling thread.
   @available(*, noasync)
   static func blocks(
     forAtMost duration: Duration, _ wait: @escaping @Sendable () async -> Void

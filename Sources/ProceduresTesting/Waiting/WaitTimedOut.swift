@@ -1,4 +1,5 @@
-/// A wait of a test took too long. The message says what everything waited for instead.
+/// The error for a wait of a test that took too long. The message shows the waits of everything
+/// else.
 public struct WaitTimedOut: Error, CustomStringConvertible {
   /// The wait, its length, and a snapshot of the queue.
   public let description: String
