@@ -221,9 +221,8 @@ struct ListMachine: Sendable {
     let member = Member.unowned(procedure)
     let request = buckets.request(of: member)
     guard isMoved else { return nil }
-    if bucket.isReturned, let request {
-      buckets.returnToPlace(member, request)
-    } else if bucket.isReady {
+    // A member that has returned moves once its request has the ticket of the new priority: see `reorder(_:_:)`.
+    if bucket.isReady {
       buckets.move(member, from: bucket, to: .ready(urgency.priority))
     }
     return request

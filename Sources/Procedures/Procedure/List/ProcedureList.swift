@@ -519,7 +519,11 @@ extension ProcedureList {
   func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
     locked { storage in
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
-        ExclusionTable.shared.withLock { $0.setPriority(urgency.priority, of: request) }
+        let offers = ExclusionTable.shared.withLock {
+          $0.setPriority(urgency.priority, of: request)
+        }
+        storage.machine.reorder(procedure, request)
+        return offers
       }
       return followUp(of: &storage, offering: offers)
     }

@@ -98,6 +98,36 @@ import Testing
     expect(takenName(&machine) == nil)
   }
 
+  @Test("Q1, L6: a member that has stepped aside goes to the place of its new priority, by its age")
+  func raised() {
+    var machine = Machine()
+    machine.limit = 1
+    func setPriority(_ request: ExclusionRequest, _ machine: inout Machine) {
+      let urgency = Urgency(.high)
+      _ = machine.setUrgency(urgency, of: request.procedure)
+      request.setPriority(.high)
+      machine.reorder(request.procedure, request)
+    }
+    // 1. Each has asked, and was offered its category when there was no slot.
+    let requests = ["a", "b", "c"].map { exclusive($0, in: &machine) }
+    for _ in requests { _ = exclude(&machine) }
+    _ = machine.insert(Procedure().named("other"), standing(.start))
+    expect(takenName(&machine) == "other start(3)")
+    for request in requests { expect(!grants(request, &machine)) }
+    // 2. The oldest is raised last.
+    for request in requests.reversed() { setPriority(request, &machine) }
+    // 3. With room for all they ask in the order of their age.
+    machine.limit = 9
+    for request in requests {
+      guard case .mustAsk(let next)? = machine.take() else {
+        Issue.record("none asks")
+        return
+      }
+      #expect(next === request)
+      _ = machine.takeGranted(next.procedure)
+    }
+  }
+
   @Test("L2: a grant takes a slot, goes before evaluations, and asks for a worker")
   func grant() {
     var machine = Machine()
