@@ -61,6 +61,7 @@ extension [any Error] {
   }
 }
 
+/// Errors that others report.
 extension Sequence<any Error> {
   /// The first error of a type among these and the errors that they report.
   ///

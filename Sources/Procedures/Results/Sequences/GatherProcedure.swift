@@ -84,12 +84,14 @@ final class GatheredOutputs<Output: Sendable>: Sendable {
   }
 }
 
+/// The outputs of several procedures as one array.
 extension Sequence where Element: OutputProcedure {
   /// Makes a procedure that gathers the outputs of these procedures, in their order. See
   /// `GatherProcedure`.
   public func gathered() -> GatherProcedure<Element.Output> { GatherProcedure(self) }
 }
 
+/// The outputs of procedures of several types as one array.
 extension Sequence {
   /// Makes a procedure that gathers the outputs of these procedures, of several types, in their
   /// order.
