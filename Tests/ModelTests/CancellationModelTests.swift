@@ -21,7 +21,7 @@
       }
     }
 
-    @Test("K5: unregister against cancel: it says true exactly if the handler never runs")
+    @Test("K5: remove() against cancel: it says true exactly if the handler never runs")
     func unregisterAgainstCancel() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -39,7 +39,7 @@
     }
 
     @Test(
-      "K3, K5: register and unregister of several against cancel: each runs or is removed, once")
+      "K3, K5: onCancel and remove() of several against cancel: each runs or is removed, once")
     func registerAndUnregisterAgainstCancel() throws {
       try explore {
         let source = CancellationTokenSource()
@@ -65,7 +65,7 @@
       }
     }
 
-    @Test("K7: two handlers may unregister the same later one during the cancel")
+    @Test("K7: two handlers may remove the same later one during the cancel")
     func unregisterInsideHandler() throws {
       try explore {
         let source = CancellationTokenSource()

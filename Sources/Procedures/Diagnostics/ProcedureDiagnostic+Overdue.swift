@@ -74,22 +74,21 @@ extension ProcedureDiagnostic {
     by procedure: Procedure, for errand: Wait.Errand, age: Duration
   ) -> Self {
     let name = procedure.name
-    if errand == .mainActor {
+    let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
+      "the underlying queue '\($0.label)'"
+    }
+    let reason: String
+    switch errand {
+    case .start: reason = "has been ready for \(age.forPeople)"
+    case .turn: reason = "has had something to do for \(age.forPeople)"
+    case .step: reason = "has had a step of its body to do for \(age.forPeople)"
+    case .mainActor:
       return Self(
         .threadAwaited, name, age: age,
         "'\(name)' has been waiting for the main actor for \(age.forPeople), where its closure is to begin: the "
           + "main thread is blocked, or nothing serves the main queue, as dispatchMain() or an async main does."
       )
     }
-    let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
-      "the underlying queue '\($0.label)'"
-    }
-    let reason =
-      switch errand {
-      case .start: "has been ready for \(age.forPeople)"
-      case .turn: "has had something to do for \(age.forPeople)"
-      case .step, .mainActor: "has had a step of its body to do for \(age.forPeople)"
-      }
     let advice =
       place.map { "\($0) has not begun it: is that suspended, or blocked by what runs on it?" }
       ?? "no thread has come: each one of Dispatch's pool is blocked, and spare ones come one after another, up to 192. "

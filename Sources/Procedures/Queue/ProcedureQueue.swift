@@ -370,6 +370,10 @@ public final class ProcedureQueue: Sendable {
   }
 }
 
+/// The clock of a queue: `TimerClock`.
+@available(*, deprecated, renamed: "TimerClock")
+public typealias ProcedureClock = TimerClock
+
 extension ProcedureQueue: CustomStringConvertible {
   /// For example `'images' (3 unfinished, at most 4 at once)`.
   public var description: String {

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("K5: either a handler ran, or unregister() returned true, and never both")
+  @Test("K5: either a handler ran, or remove() returned true, and never both")
   func unregisterAgainstCancel() {
     for _ in 0..<Rounds.few {
       let source = CancellationTokenSource()

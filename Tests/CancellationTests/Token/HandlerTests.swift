@@ -22,7 +22,7 @@ import Testing
     #expect(calls.value == 2)
   }
 
-  @Test("K3: handlers are called in the order of registration, whatever was unregistered between")
+  @Test("K3: handlers are called in the order of registration, whatever was removed between")
   func order() {
     let source = CancellationTokenSource()
     let recorder = Recorder<Int>()
@@ -162,7 +162,7 @@ import Testing
 
   // MARK: K5
 
-  @Test("K5: unregister says true once, and releases the captures before it returns")
+  @Test("K5: remove() says true once, and releases the captures before it returns")
   func unregister() {
     let (source, probe) = (CancellationTokenSource(), Probe())
     let registration = source.token.onCancel { [instance = probe.instance()] in
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "K5: a handler cannot unregister itself, and can unregister a later sibling, which does not run"
+    "K5: a handler cannot remove itself, and can remove a later sibling, which does not run"
   )
   func unregisterInside() {
     let source = CancellationTokenSource()
@@ -208,7 +208,7 @@ import Testing
     #expect(recorder.events == ["self false", "later true", "last"])
   }
 
-  @Test("K5: unregister returns false at once while the handler runs on another thread")
+  @Test("K5: remove() returns false at once while the handler runs on another thread")
   func unregisterRunning() async {
     let source = CancellationTokenSource()
     let (entered, leave, done) = (Gate(), Gate(), Gate())
@@ -226,7 +226,7 @@ import Testing
     await done.wait()
   }
 
-  @Test("K5: two handlers that unregister each other on two threads do not deadlock")
+  @Test("K5: two handlers that remove each other on two threads do not deadlock")
   func crossUnregister() {
     for _ in 0..<Rounds.few {
       let (left, right) = (CancellationTokenSource(), CancellationTokenSource())

@@ -61,7 +61,7 @@ import Testing
     #expect(seen.events == [true, false])
   }
 
-  @Test("K5: unregistered before the cancel it is not called, and is released")
+  @Test("K5: a handler that is removed before the cancel is not called, and is released")
   func unregistered() {
     let source = CancellationTokenSource()
     let probe = Probe()

@@ -174,7 +174,7 @@ extension StormRound {
       }
     }
     guard unregisters, registration.remove() else { return }
-    if hasRun.exchange(true) { object("K5: unregister has returned true, and the handler ran") }
+    if hasRun.exchange(true) { object("K5: remove() has returned true, and the handler ran") }
   }
 
   private func disturb(_ node: StormNode, _ dice: inout Dice) {

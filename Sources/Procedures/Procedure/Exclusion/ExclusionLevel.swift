@@ -76,9 +76,9 @@ final class ExclusionLevel: @unchecked Sendable {
 
   /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
-    if let startTimes, startTimes.pauseEnd != nil { return true }
-    let (places, count) = (min(request.limits[index].places, room), request.limits[index].count)
-    if places > room(with: count) - taken { return true }
+    if startTimes?.pauseEnd != nil { return true }
+    let limit = request.limits[index]
+    if places(of: limit) > room(with: limit.count) - taken { return true }
     return lines.first.map { $0.ticket < request.ticket } ?? false
   }
 

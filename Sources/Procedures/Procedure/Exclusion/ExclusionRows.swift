@@ -23,23 +23,26 @@ struct ExclusionRows: Sendable {
   /// The request whose turn it is, and the age of the one that has waited longest. Mutating, so that the rows are read
   /// where they are, instead of copied.
   mutating func head() -> (first: ExclusionRequest?, age: UInt64) {
-    if others.isEmpty, beside.isEmpty {
-      let first = first(of: normal)
-      return (first, first?.age ?? .max)
+    var (first, age) = (beside.first, beside.oldest?.age ?? .max)
+    forEachFirst { request in
+      if request.ticket < first?.ticket ?? .max { first = request }
+      age = min(age, request.age)
     }
-    let firsts = [beside.first].compactMap { $0 } + firstsOfRows
-    return (firsts.min { $0.ticket < $1.ticket }, oldest?.age ?? .max)
+    return (first, age)
   }
 
   /// The request that has waited longest.
   var oldest: ExclusionRequest? {
-    ([beside.oldest].compactMap { $0 } + firstsOfRows).min { $0.age < $1.age }
+    var oldest = beside.oldest
+    forEachFirst { if $0.age < oldest?.age ?? .max { oldest = $0 } }
+    return oldest
   }
 
-  private var firstsOfRows: [ExclusionRequest] { ([normal] + others).compactMap(first) }
-
-  private func first(of row: SlabList) -> ExclusionRequest? {
-    row.isEmpty ? nil : requests[requests.firstPlace(of: row)]
+  /// Calls with the first request of each row.
+  @inline(__always)
+  private func forEachFirst(_ body: (ExclusionRequest) -> Void) {
+    if !normal.isEmpty { body(requests[requests.firstPlace(of: normal)]) }
+    for row in others where !row.isEmpty { body(requests[requests.firstPlace(of: row)]) }
   }
 
   mutating func insert(_ request: ExclusionRequest) {

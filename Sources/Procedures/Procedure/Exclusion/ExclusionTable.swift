@@ -218,12 +218,8 @@ struct ExclusionTable: Sendable {
     request.status = .held
     request.holdings.reserveCapacity(request.limits.count)
     for index in request.limits.indices {
-      if let known, known.index == index {
-        request.holdings.append(known.level.admit(request, index))
-        continue
-      }
       let level =
-        level(of: request, index)
+        (known?.index == index ? known?.level : level(of: request, index))
         ?? newLevel(request.limits[index].category, on: request.list.context.clock)
       request.holdings.append(level.admit(request, index))
     }

@@ -780,7 +780,7 @@ extension ProcedureList {
     let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
     let mustWait = storage.withLock { storage in
       guard hasMembers(storage) else { return false }
-      storage.waiters.append(.thread(semaphore, place))
+      storage.emptyWaiters.made.append(.thread(semaphore, place))
       return true
     }
     guard mustWait else { return }
@@ -804,7 +804,7 @@ extension ProcedureList {
       storage.withLock { storage in
         if !hasMembers(storage) { return true }
         if Task.isCancelled { return false }
-        storage.waiters.append(task)
+        storage.emptyWaiters.made.append(task)
         return nil
       }
     } leaving: { [self] place in
@@ -819,9 +819,7 @@ extension ProcedureList {
       isMember = await withCheckedContinuation { continuation in
         let mustWait = storage.withLock { storage in
           guard procedure.membership.bucket != .none else { return false }
-          let waiters = storage.leaveWaiters ?? FinishWaiters()
-          waiters.append(.task(continuation, FinishWaiter.Place()))
-          storage.leaveWaiters = waiters
+          storage.leaveWaiters.made.append(.task(continuation, FinishWaiter.Place()))
           return true
         }
         if !mustWait { continuation.resume(returning: false) }
@@ -835,12 +833,13 @@ extension ProcedureList {
   }
 }
 
-extension ProcedureList.Storage {
-  fileprivate var waiters: FinishWaiters {
+extension FinishWaiters? {
+  /// The waiters, made for the first of them.
+  fileprivate var made: FinishWaiters {
     mutating get {
-      if let emptyWaiters { return emptyWaiters }
+      if let self { return self }
       let waiters = FinishWaiters()
-      emptyWaiters = waiters
+      self = waiters
       return waiters
     }
   }
