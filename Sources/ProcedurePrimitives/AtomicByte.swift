@@ -2,13 +2,14 @@ public import Synchronization
 
 /// A byte that threads write under the owner's lock, and any thread reads without a lock.
 ///
-/// Reading is one acquire load: a thread that reads the new value sees the writes before `store`. Each access is a
-/// `schedulingPoint()`.
+/// Reading is one acquire load: a thread that reads the new value sees the writes before `store`.
+/// Each access is a `schedulingPoint()`.
 ///
-/// Never use it where two threads each store one variable and then load the other's: both may read the old value, since
-/// a processor may load before an earlier release store. x86-64 and Apple's processors do (`ldapr`). Linux on ARM loads
-/// with `ldar`, which does not, so a test there shows nothing. Let the other thread store and then acquire a lock under
-/// which this one reads, or let both change one `AtomicWord`.
+/// Never use it where two threads each store one variable and then load the other's: both may read
+/// the old value, since a processor may load before an earlier release store. x86-64 and Apple's
+/// processors do (`ldapr`). Linux on ARM loads with `ldar`, which does not, so a test there shows
+/// nothing. Let the other thread store and then acquire a lock under which this one reads, or let
+/// both change one `AtomicWord`.
 public struct AtomicByte: ~Copyable, Sendable {
   @usableFromInline let value: OrderedAtomic<UInt8>
 

@@ -2,8 +2,8 @@ public import Synchronization
 
 /// A machine word whose bits can be changed in one step, singly or all.
 ///
-/// Each change acquires and releases: a thread that changes the word sees everything that earlier changers wrote before
-/// their changes. Each access is a `schedulingPoint()`.
+/// Each change acquires and releases: a thread that changes the word sees everything that earlier
+/// changers wrote before their changes. Each access is a `schedulingPoint()`.
 public struct AtomicWord: ~Copyable, Sendable {
   @usableFromInline let value: OrderedAtomic<UInt>
 
@@ -39,9 +39,10 @@ public struct AtomicWord: ~Copyable, Sendable {
 
   /// Acquires and releases like a change, and changes nothing.
   ///
-  /// The language asks for no stronger order. But for x86-64 LLVM emits no instruction for an acquire-release change by
-  /// nothing. Then two threads that each store a variable, change the word and load the other's variable can miss each
-  /// other. LLVM keeps a sequentially consistent change, which `.ci/assembly` checks.
+  /// The language asks for no stronger order. But for x86-64 LLVM emits no instruction for an
+  /// acquire-release change by nothing. Then two threads that each store a variable, change the
+  /// word and load the other's variable can miss each other. LLVM keeps a sequentially consistent
+  /// change, which `.ci/assembly` checks.
   @inlinable @inline(__always)
   public borrowing func order() {
     schedulingPoint()

@@ -6,16 +6,17 @@ public protocol BodyWait: Sendable {
   var serial: UInt64 { get }
   /// The identity of the awaited token; nil if the call does not wait for a token.
   var token: ObjectIdentifier? { get }
-  /// Whether the task waits in a list. False before it is entered and after it is removed: then the task goes on as
-  /// soon as it has a thread. An implementation may acquire only an innermost lock.
+  /// Whether the task waits in a list. False before it is entered and after it is removed: then the
+  /// task goes on as soon as it has a thread. An implementation may acquire only an innermost lock.
   var isWaiting: Bool { get }
 }
 
 /// The task of a procedure's body, or of a condition, and the calls in which it waits.
 ///
-/// A task that prefers an executor, as the tasks of procedures do, records its waits under its own number. A task that
-/// it awaits in a call of this library *stands in* for it, and records its waits there. Child tasks and a user's `Task
-/// { }` are not recorded: concurrent work may end their waits.
+/// A task that prefers an executor, as the tasks of procedures do, records its waits under its own
+/// number. A task that it awaits in a call of this library *stands in* for it, and records its
+/// waits there. Child tasks and a user's `Task { }` are not recorded: concurrent work may end their
+/// waits.
 public struct BodyTask: Sendable {
   /// A wait of the task, or of a stand-in.
   public struct Entry: Sendable {
@@ -32,7 +33,8 @@ public struct BodyTask: Sendable {
   }
 
   private static let table = Locked(Table())
-  /// Whether there ever was a stand-in. Usually there was none, and a task without an executor needs no search.
+  /// Whether there ever was a stand-in. Usually there was none, and a task without an executor
+  /// needs no search.
   private static let hadStandIns = AtomicByte(0)
 
   private let number: Int
@@ -89,7 +91,8 @@ public struct BodyTask: Sendable {
     }
   }
 
-  /// Records that the task awaits `other`, which has not begun: the waits of `other` count as its own.
+  /// Records that the task awaits `other`, which has not begun: the waits of `other` count as its
+  /// own.
   ///
   /// - Parameter token: the identity of the token that may cancel `other`; nil if there is none.
   public func await<Success, Failure>(
@@ -102,7 +105,8 @@ public struct BodyTask: Sendable {
   ///
   /// - Parameters:
   ///   - body: the task that awaits the calling one; nil if its waits are not recorded.
-  ///   - token: the identity of the token that may end the calling task's waits; nil if there is none.
+  ///   - token: the identity of the token that may end the calling task's waits; nil if there is
+  ///     none.
   public static func beginStandingIn(for body: BodyTask?, endedBy token: ObjectIdentifier?) {
     guard let body else { return }
     unsafe withUnsafeCurrentTask { task in

@@ -2,19 +2,23 @@ package import Dispatch
 
 /// All pending deadlines of the process, on two Dispatch timer sources.
 ///
-/// Scheduling arms the sources only if the new deadline is the earliest; cancelling never touches them.
+/// Scheduling arms the sources only if the new deadline is the earliest; cancelling never touches
+/// them.
 ///
-/// The continuous clock counts while the machine sleeps, and Dispatch's uptime does not. So there are two sources: an
-/// exact one by uptime, and one by the wall clock, which is due as soon as a machine that slept is awake. Both read the
-/// continuous clock when they fire, so neither is ever early.
+/// The continuous clock counts while the machine sleeps, and Dispatch's uptime does not. So there
+/// are two sources: an exact one by uptime, and one by the wall clock, which is due as soon as a
+/// machine that slept is awake. Both read the continuous clock when they fire, so neither is ever
+/// early.
 ///
-/// Unchecked because Dispatch's timer protocol is not `Sendable` on Linux, although its sources are.
+/// Unchecked because Dispatch's timer protocol is not `Sendable` on Linux, although its sources
+/// are.
 public final class DispatchTimers: TimerService, @unchecked Sendable {
   /// The timers of the continuous clock.
   public static let shared = DispatchTimers(
     now: { .now }, makeAlarms: { [alarm(isByWall: false, $0), alarm(isByWall: true, $0)] })
 
-  /// About 33 microseconds. A Dispatch timer is late by as much anyway, and neighbours share a wake-up.
+  /// About 33 microseconds. A Dispatch timer is late by as much anyway, and neighbours share a
+  /// wake-up.
   private static let nanosecondsPerTick: UInt64 = 1 << 15
 
   private struct State: Sendable {
@@ -34,8 +38,8 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
   ) {
     readNow = now
     epoch = now()
-    // The cycle is no leak, since there is only the shared instance. A weak reference would make all of its reference
-    // counting slow.
+    // The cycle is no leak, since there is only the shared instance. A weak reference would make
+    // all of its reference counting slow.
     alarms = makeAlarms { self.wake() }
   }
 
@@ -46,7 +50,8 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     DispatchAlarm(isByWall ? .wall : .uptime, wake)
   }
 
-  /// How late a wait may end. A wait of a second does not need the microsecond, and the battery lasts longer.
+  /// How late a wait may end. A wait of a second does not need the microsecond, and the battery
+  /// lasts longer.
   ///
   /// A thousandth of the wait, at most 50 ms; zero below a second.
   package static func leeway(of nanoseconds: UInt64) -> DispatchTimeInterval {
@@ -93,7 +98,8 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
     for target in due { target.timerFired() }
   }
 
-  /// Called under the lock, so that two threads cannot arm in the wrong order. Dispatch only stores the time.
+  /// Called under the lock, so that two threads cannot arm in the wrong order. Dispatch only stores
+  /// the time.
   private func arm(_ state: inout State) {
     guard let wake = state.wheel.nextWake, wake < state.armedFor else { return }
     state.armedFor = wake
@@ -105,7 +111,8 @@ public final class DispatchTimers: TimerService, @unchecked Sendable {
 
 /// Wakes the timers once, after a given time.
 package protocol TimerAlarm: AnyObject, Sendable {
-  /// Replaces the time set before. Called under a lock, so it must not wake the timers synchronously.
+  /// Replaces the time set before. Called under a lock, so it must not wake the timers
+  /// synchronously.
   func arm(after nanoseconds: UInt64)
 }
 
@@ -120,12 +127,12 @@ private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
     case wall
   }
 
-  /// A queue of a quality that hardly anything else uses: it marks deadlines even while all threads of the global
-  /// queues, and of hundreds of queues of the default quality, are blocked.
+  /// A queue of a quality that hardly anything else uses: it marks deadlines even while all threads
+  /// of the global queues, and of hundreds of queues of the default quality, are blocked.
   private static let queue = DispatchQueue(label: "procedures.timers", qos: .userInteractive)
 
-  /// A machine that has slept may notice this much later that a deadline has passed. A shorter wait needs no second
-  /// source.
+  /// A machine that has slept may notice this much later that a deadline has passed. A shorter wait
+  /// needs no second source.
   private static let grain: UInt64 = 100_000_000
 
   private let clock: Clock
@@ -146,7 +153,8 @@ private final class DispatchAlarm: TimerAlarm, @unchecked Sendable {
     case .uptime:
       source.schedule(deadline: .now() + wait, leeway: DispatchTimers.leeway(of: nanoseconds))
     case .wall where nanoseconds >= Self.grain:
-      // Later than the uptime alarm, which usually fires first, and arms this again if deadlines are left.
+      // Later than the uptime alarm, which usually fires first, and arms this again if deadlines
+      // are left.
       let late = DispatchTimeInterval.nanoseconds(Int(clamping: nanoseconds + Self.grain / 2))
       source.schedule(
         wallDeadline: .now() + late, leeway: .nanoseconds(Int(Self.grain / 2)))

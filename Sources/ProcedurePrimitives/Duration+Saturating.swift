@@ -1,7 +1,7 @@
 /// Arithmetic that saturates at the bounds of `Duration` instead of trapping.
 ///
-/// Use it for every duration that comes from a user: `Duration(attoseconds: .max)` is a duration too, and one longer
-/// than the machine lasts needs no exact end.
+/// Use it for every duration that comes from a user: `Duration(attoseconds: .max)` is a duration
+/// too, and one longer than the machine lasts needs no exact end.
 extension Duration {
   /// The longest duration, some 5 × 10¹² years.
   public static var longest: Duration { Duration(attoseconds: .max) }
@@ -9,7 +9,8 @@ extension Duration {
   /// The most negative duration.
   public static var shortest: Duration { Duration(attoseconds: .min) }
 
-  /// `seconds` seconds, as exact as `Duration.seconds`, or the nearest bound; zero if `seconds` is not a number.
+  /// `seconds` seconds, as exact as `Duration.seconds`, or the nearest bound; zero if `seconds` is
+  /// not a number.
   public static func saturating(seconds: Double) -> Duration {
     // Some 5 × 10¹² years.
     let limit = 1.7e20

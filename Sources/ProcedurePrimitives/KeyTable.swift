@@ -1,10 +1,11 @@
 /// The entries of a store by key, found by hash values.
 ///
-/// The `==`, `hash(into:)` and `deinit` of keys are user code. So a key is compared with the keys of its hash, usually
-/// one, between two critical sections; the second checks whether the result of the first still holds.
+/// The `==`, `hash(into:)` and `deinit` of keys are user code. So a key is compared with the keys
+/// of its hash, usually one, between two critical sections; the second checks whether the result of
+/// the first still holds.
 ///
-/// The table has entries and no keys, so that it is not generic: across modules, each step of a generic table would
-/// look its types up.
+/// The table has entries and no keys, so that it is not generic: across modules, each step of a
+/// generic table would look its types up.
 ///
 /// Invariants:
 /// 1. No code of a key runs with the lock held.
@@ -32,7 +33,8 @@ public final class KeyTable: Sendable {
   @inlinable
   public init() {}
 
-  /// Runs `body` under the lock, with the existing entry for the key of `new`; if there is none, with `new`.
+  /// Runs `body` under the lock, with the existing entry for the key of `new`; if there is none,
+  /// with `new`.
   @inlinable
   public func withEntry<Result: Sendable>(of new: Entry, _ body: (Entry) -> Result) -> Result {
     while true {
@@ -56,7 +58,8 @@ public final class KeyTable: Sendable {
     }
   }
 
-  /// Runs `body`, which only removes content of `entry`, under the lock. The entry may be in the table.
+  /// Runs `body`, which only removes content of `entry`, under the lock. The entry may be in the
+  /// table.
   @inlinable
   public func remove<Result: Sendable>(from entry: Entry, _ body: () -> Result) -> Result {
     let (result, released) = entries.withLock { entries -> (Result, SmallList<Entry>) in

@@ -1,18 +1,20 @@
-/// A byte that every thread reads without a lock, and the lock that guards writes to it and to the data that belong to
-/// it.
+/// A byte that every thread reads without a lock, and the lock that guards writes to it and to the
+/// data that belong to it.
 ///
-/// On Linux the lock is the byte's highest bit. Acquiring is one compare-exchange. Releasing publishes the byte in the
-/// same store, without an atomic read-modify-write: half the cost of a lock beside a published byte. Elsewhere it is a
-/// `Mutex` beside the byte, which on Darwin lends the priority of threads that wait to the holder.
+/// On Linux the lock is the byte's highest bit. Acquiring is one compare-exchange. Releasing
+/// publishes the byte in the same store, without an atomic read-modify-write: half the cost of a
+/// lock beside a published byte. Elsewhere it is a `Mutex` beside the byte, which on Darwin lends
+/// the priority of threads that wait to the holder.
 ///
-/// A fence stands before the releasing store, because of the optimiser. It assumes that a store releases no object, so
-/// it could retain a reference that was read under the lock only after the store, when another thread may have released
-/// the object. It moves no retain over a fence. An acquiring fence costs least: no instruction on x86-64, and on ARM an
-/// instruction that waits for loads only (`dmb ishld`).
+/// A fence stands before the releasing store, because of the optimiser. It assumes that a store
+/// releases no object, so it could retain a reference that was read under the lock only after the
+/// store, when another thread may have released the object. It moves no retain over a fence. An
+/// acquiring fence costs least: no instruction on x86-64, and on ARM an instruction that waits for
+/// loads only (`dmb ishld`).
 ///
 /// No user code, no continuation and no closure's release may run between `acquire` and `release`.
-/// `-DMODEL` makes each access a scheduling point of the schedule explorer, and `-DCHAOS` a place where the
-/// thread may sleep.
+/// `-DMODEL` makes each access a scheduling point of the schedule explorer, and `-DCHAOS` a place
+/// where the thread may sleep.
 public struct LockByte: ~Copyable, Sendable {
   @usableFromInline let owned: OwnedByte
 
@@ -28,8 +30,8 @@ public struct LockByte: ~Copyable, Sendable {
     owned = OwnedByte(initial)
   }
 
-  /// The last published value, perhaps with the highest bit. One acquire load: a thread that reads the value sees the
-  /// writes before its publication.
+  /// The last published value, perhaps with the highest bit. One acquire load: a thread that reads
+  /// the value sees the writes before its publication.
   @inlinable @inline(__always)
   public borrowing func load() -> UInt8 {
     schedulingPoint()

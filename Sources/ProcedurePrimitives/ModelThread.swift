@@ -3,9 +3,10 @@
 
   /// A thread of the schedule explorer of the model tests.
   ///
-  /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that the explorer
-  /// decides which thread goes next. They also report the access with its memory order, and a load returns the value
-  /// that the explorer chooses. A thread that is not the explorer's goes on unhindered.
+  /// With `-DMODEL`, the locks, `AtomicByte` and `AtomicWord` stop here before each access, so that
+  /// the explorer decides which thread goes next. They also report the access with its memory
+  /// order, and a load returns the value that the explorer chooses. A thread that is not the
+  /// explorer's goes on unhindered.
   public protocol ModelThread: AnyObject, Sendable {
     /// A scheduling point.
     func step()
@@ -38,7 +39,8 @@
     public static var thread: (any ModelThread)? { DispatchQueue.getSpecific(key: key) }
   }
 
-  /// The identity of an atomic, a lock or data. Only the explorer, which runs one thread at a time, touches it.
+  /// The identity of an atomic, a lock or data. Only the explorer, which runs one thread at a time,
+  /// touches it.
   public final class ModelPlace: @unchecked Sendable {
     /// Bits of its value that readers ignore.
     public let ignored: UInt
@@ -54,8 +56,9 @@
   public final class ModelLock: @unchecked Sendable {
     /// The thread that holds it now.
     public var holder: (any ModelThread)?
-    /// Nil if the lock is built on an atomic, which orders memory and reports to the explorer. Otherwise the system's
-    /// lock orders memory: a thread that acquires it sees everything that its last holder saw.
+    /// Nil if the lock is built on an atomic, which orders memory and reports to the explorer.
+    /// Otherwise the system's lock orders memory: a thread that acquires it sees everything that
+    /// its last holder saw.
     public let memory: ModelPlace?
 
     /// Makes the identity of a free lock.

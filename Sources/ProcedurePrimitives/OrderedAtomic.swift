@@ -2,9 +2,9 @@ public import Synchronization
 
 /// An integer that threads share. The name of each function says its memory order.
 ///
-/// The locks and atomics of the package use it; counters, which order nothing, use `Atomic`. With `-DMODEL` each
-/// function also reports to the schedule explorer (`ModelThread`), in the same body in which it names the order to the
-/// processor, so the explorer checks the order that runs.
+/// The locks and atomics of the package use it; counters, which order nothing, use `Atomic`. With
+/// `-DMODEL` each function also reports to the schedule explorer (`ModelThread`), in the same body
+/// in which it names the order to the processor, so the explorer checks the order that runs.
 @usableFromInline
 struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
   ~Copyable, Sendable
@@ -21,8 +21,8 @@ struct OrderedAtomic<Value: AtomicRepresentable & FixedWidthInteger & Sendable>:
 }
 
 extension OrderedAtomic where Value == UInt8 {
-  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
-  /// confirms, or under the lock that guards all stores.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a
+  /// compare-exchange confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 
@@ -65,8 +65,8 @@ extension OrderedAtomic where Value == UInt8 {
 }
 
 extension OrderedAtomic where Value == UInt32 {
-  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a compare-exchange
-  /// confirms, or under the lock that guards all stores.
+  /// Not reported to the explorer, where it returns the newest value. Use it for a guess that a
+  /// compare-exchange confirms, or under the lock that guards all stores.
   @inlinable @inline(__always)
   borrowing func loadRelaxed() -> Value { value.load(ordering: .relaxed) }
 

@@ -5,10 +5,11 @@ public import Synchronization
 
   /// A byte whose highest bit is its lock.
   ///
-  /// No thread wakes a waiting one, which polls for a while and then sleeps for longer and longer moments. This suits
-  /// critical sections of a hundred instructions in which two threads rarely meet, such as those of one procedure;
-  /// where many meet, use `Contended`. A waiting thread lends no priority: to know the holder would make a no-op 4 %
-  /// slower, and each procedure eight bytes larger.
+  /// No thread wakes a waiting one, which polls for a while and then sleeps for longer and longer
+  /// moments. This suits critical sections of a hundred instructions in which two threads rarely
+  /// meet, such as those of one procedure; where many meet, use `Contended`. A waiting thread lends
+  /// no priority: to know the holder would make a no-op 4 % slower, and each procedure eight bytes
+  /// larger.
   @usableFromInline
   struct OwnedByte: ~Copyable, Sendable {
     /// The bit that is set while a thread holds the lock. `load` may return it.
@@ -60,7 +61,8 @@ public import Synchronization
     /// The number of polls before sleeping: a microsecond or two, longer than a critical section.
     private static let patience = 300
 
-    /// Sleeps 20 µs at first, up to 1 ms later: the thread that holds the lock may need this one's processor.
+    /// Sleeps 20 µs at first, up to 1 ms later: the thread that holds the lock may need this one's
+    /// processor.
     private static func sleep(after attempts: Int) {
       let duration = DispatchTimeInterval.microseconds(min(20 * attempts, 1_000))
       _ = DispatchSemaphore(value: 0).wait(timeout: .now() + duration)

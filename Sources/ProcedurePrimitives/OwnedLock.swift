@@ -1,22 +1,25 @@
 public import Synchronization
 
 #if os(Linux) && canImport(_SynchronizationShims) && compiler(<6.5)
-  // `Mutex` has its clients call this module, too. A later compiler, which may change that, gets the other form below.
+  // `Mutex` has its clients call this module, too. A later compiler, which may change that, gets
+  // the other form below.
   public import _SynchronizationShims
   internal import Dispatch
 
   /// A lock that stores its holder: the thread's number, or zero.
   ///
-  /// Acquiring is one compare-exchange, and releasing a store: half the cost of a `Mutex`. After a release, the first
-  /// thread that tries acquires it, not the longest waiting one. `Mutex` on Linux is handed over, perhaps to a sleeping
-  /// thread; if several threads want it for each of many short steps, every step becomes a thread switch.
+  /// Acquiring is one compare-exchange, and releasing a store: half the cost of a `Mutex`. After a
+  /// release, the first thread that tries acquires it, not the longest waiting one. `Mutex` on
+  /// Linux is handed over, perhaps to a sleeping thread; if several threads want it for each of
+  /// many short steps, every step becomes a thread switch.
   ///
-  /// A store cannot see that another thread waits, so it wakes none. A thread that finds the lock held polls for a
-  /// microsecond or two, longer than most critical sections. Then it sleeps for longer and longer moments, and lends
-  /// its priority to the holder meanwhile: see `PriorityLoans`.
+  /// A store cannot see that another thread waits, so it wakes none. A thread that finds the lock
+  /// held polls for a microsecond or two, longer than most critical sections. Then it sleeps for
+  /// longer and longer moments, and lends its priority to the holder meanwhile: see
+  /// `PriorityLoans`.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
-  /// each acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and
+  /// `release`. `-DMODEL` makes each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let holder = OrderedAtomic<UInt32>(0)
     /// How many threads lend their priority to the holder, or are about to.
@@ -44,9 +47,9 @@ public import Synchronization
 
     /// Releases the lock, which the caller keeps alive until this returns.
     ///
-    /// `LockByte` explains the fence. The count must be read after the store, which no order of the language says: the
-    /// compiler keeps that order (`.ci/assembly` checks it), and the lending thread enforces it on all processors by a
-    /// barrier (`PriorityLoans`).
+    /// `LockByte` explains the fence. The count must be read after the store, which no order of the
+    /// language says: the compiler keeps that order (`.ci/assembly` checks it), and the lending
+    /// thread enforces it on all processors by a barrier (`PriorityLoans`).
     @inlinable @inline(__always)
     public borrowing func release() {
       atomicMemoryFence(ordering: .acquiring)
@@ -91,8 +94,8 @@ public import Synchronization
   ///
   /// On Darwin it is `os_unfair_lock`, which is not handed over.
   ///
-  /// No user code, no continuation and no closure's release may run between `acquire` and `release`. `-DMODEL` makes
-  /// each acquisition a scheduling point of the schedule explorer.
+  /// No user code, no continuation and no closure's release may run between `acquire` and
+  /// `release`. `-DMODEL` makes each acquisition a scheduling point of the schedule explorer.
   public struct OwnedLock: ~Copyable, Sendable {
     @usableFromInline let mutex = Mutex<Void>(())
 

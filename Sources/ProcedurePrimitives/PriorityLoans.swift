@@ -5,23 +5,27 @@
 
   /// Lets threads that sleep for an `OwnedLock` lend their priority to its holder.
   ///
-  /// The system lends priority along a lock that contains its holder's number (a "PI futex"). This type makes such a
-  /// lock for one wait at a time: a word of a small table, which the holder of the `OwnedLock` seems to hold.
+  /// The system lends priority along a lock that contains its holder's number (a "PI futex"). This
+  /// type makes such a lock for one wait at a time: a word of a small table, which the holder of
+  /// the `OwnedLock` seems to hold.
   ///
-  /// 1. A waiting thread takes a place of the table, writes the holder's number into the word there, and counts itself
-  ///    in the `OwnedLock`.
-  /// 2. Then, after a barrier, it reads the `OwnedLock` again. If the holder is no longer the same, it leaves.
+  /// 1. A waiting thread takes a place of the table, writes the holder's number into the word
+  ///    there, and counts itself in the `OwnedLock`.
+  /// 2. Then, after a barrier, it reads the `OwnedLock` again. If the holder is no longer the same,
+  ///    it leaves.
   /// 3. It waits for the word, for a bounded time. Meanwhile the holder runs with its priority.
-  /// 4. A thread that has released an `OwnedLock` reads its count. If it is not zero, the thread unlocks each word with
-  ///    its own number, which ends the wait and the loan.
+  /// 4. A thread that has released an `OwnedLock` reads its count. If it is not zero, the thread
+  ///    unlocks each word with its own number, which ends the wait and the loan.
   ///
-  /// Without 4, a holder on the same processor would keep the priority, and the waiting thread would never run again.
-  /// And a thread that holds nothing but still has a loan may next want a user's lock that the waiting thread holds:
-  /// the system takes that for a deadlock, and `Mutex` stops the program.
+  /// Without 4, a holder on the same processor would keep the priority, and the waiting thread
+  /// would never run again. And a thread that holds nothing but still has a loan may next want a
+  /// user's lock that the waiting thread holds: the system takes that for a deadlock, and `Mutex`
+  /// stops the program.
   ///
-  /// So 2 and 4 must not miss each other. Each thread stores, and then loads the other's variable: a processor may
-  /// reorder the two. The waiting thread, which has time, executes a barrier on all processors of the process in
-  /// between (`membarrier`); releasing a lock stays a store and a load.
+  /// So 2 and 4 must not miss each other. Each thread stores, and then loads the other's variable:
+  /// a processor may reorder the two. The waiting thread, which has time, executes a barrier on all
+  /// processors of the process in between (`membarrier`); releasing a lock stays a store and a
+  /// load.
   @usableFromInline
   enum PriorityLoans {
     /// `FUTEX_LOCK_PI2_PRIVATE`, by the monotonic clock. Headers before Linux 5.14 do not name it.
@@ -30,7 +34,8 @@
     /// `MEMBARRIER_CMD_PRIVATE_EXPEDITED`, and the command that registers the process for it.
     private static let (barrier, registration) = (8, 16)
 
-    /// Whether the system has barriers (Linux 4.14) and lets the process use them. If not, no thread lends.
+    /// Whether the system has barriers (Linux 4.14) and lets the process use them. If not, no
+    /// thread lends.
     private static let hasBarriers =
       unsafe callSystem(
         Int(SYS_membarrier), registration, 0, 0, nil, 0, 0) == 0
@@ -40,8 +45,8 @@
 
     /// Zero means no loan: it has not begun, or has ended.
     @safe private static let words = Words()
-    /// Whether each place is taken. Only the thread that took it clears it: a holder that ends a loan before the
-    /// waiting thread sleeps leaves a zero in a word that is still in use.
+    /// Whether each place is taken. Only the thread that took it clears it: a holder that ends a
+    /// loan before the waiting thread sleeps leaves a zero in a word that is still in use.
     @safe private static let taken = Words()
 
     /// Unchecked because the memory is never released, and each access to it is atomic.
@@ -56,7 +61,8 @@
       }
     }
 
-    /// Sleeps if the lock `isHeld`. Meanwhile its holder runs with this thread's priority, if that is higher.
+    /// Sleeps if the lock `isHeld`. Meanwhile its holder runs with this thread's priority, if that
+    /// is higher.
     ///
     /// - Parameter isHeld: counts the caller, and then reads the lock.
     /// - Parameter after: uncounts the caller.
@@ -104,7 +110,8 @@
       Int(bitPattern: unsafe words.first + place)
     }
 
-    /// Makes earlier writes of this thread visible to all threads of the process, and theirs to this one.
+    /// Makes earlier writes of this thread visible to all threads of the process, and theirs to
+    /// this one.
     ///
     /// - Returns: false if the system had no memory for it.
     static func synchronizeAllThreads() -> Bool {

@@ -1,9 +1,11 @@
 /// A reference that is set at most once, and that any thread reads with one atomic load.
 @safe public struct SetOnce<Object: AnyObject & Sendable>: ~Copyable, Sendable {
-  /// The object's address, or 0. The word owns a reference from `set(_:)` or the initialiser until `deinit`.
+  /// The object's address, or 0. The word owns a reference from `set(_:)` or the initialiser until
+  /// `deinit`.
   @usableFromInline let word: AtomicWord
 
-  // Everything is inlinable: generic code that other modules cannot see fetches the type's metadata at each call.
+  // Everything is inlinable: generic code that other modules cannot see fetches the type's metadata
+  // at each call.
 
   /// Makes a reference that is not set.
   @inlinable

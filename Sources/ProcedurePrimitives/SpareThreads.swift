@@ -1,16 +1,17 @@
 internal import Dispatch
 
-/// Threads for work that no thread of Dispatch's pool begins. They are few, the process shares them, and they end when
-/// they are idle.
+/// Threads for work that no thread of Dispatch's pool begins. They are few, the process shares
+/// them, and they end when they are idle.
 ///
-/// Each is the thread of a serial queue, which gets one when it needs one, even while the pool is busy.
+/// Each is the thread of a serial queue, which gets one when it needs one, even while the pool is
+/// busy.
 public final class SpareThreads: Sendable {
   static let shared = SpareThreads()
 
   /// How many may run work at once. More work waits until one is free.
   private static let most = 64
-  /// The limit including threads that wait for a procedure. Dispatch has 255 threads for serial queues, and the user's
-  /// queues need some.
+  /// The limit including threads that wait for a procedure. Dispatch has 255 threads for serial
+  /// queues, and the user's queues need some.
   private static let mostWithBlocked = 192
 
   private struct Queues: Sendable {
@@ -20,8 +21,8 @@ public final class SpareThreads: Sendable {
     var running = 0
   }
 
-  /// The address of the line that a spare thread is serving. `setSpecific` would release each former value on a thread
-  /// of the pool, and so keep them all while the pool is blocked.
+  /// The address of the line that a spare thread is serving. `setSpecific` would release each
+  /// former value on a thread of the pool, and so keep them all while the pool is blocked.
   private static let place = ThreadWord()
 
   /// The line that the calling spare thread serves; nil on other threads.
@@ -35,8 +36,9 @@ public final class SpareThreads: Sendable {
   /// Whether the calling thread is a spare thread.
   public static var isCurrent: Bool { place.value != 0 }
 
-  /// Runs `body`, which blocks the calling thread until procedures have finished. These may need a thread, so a spare
-  /// thread that waits for them does not count, and another begins the waiting work.
+  /// Runs `body`, which blocks the calling thread until procedures have finished. These may need a
+  /// thread, so a spare thread that waits for them does not count, and another begins the waiting
+  /// work.
   public static func blocking<Result>(_ body: () -> Result) -> Result {
     guard let line else { return body() }
     shared.queues.withLock { $0.running -= 1 }

@@ -22,7 +22,8 @@ public protocol TimerService: AnyObject, Sendable {
   @discardableResult
   func cancel(_ key: SlabKey) -> Bool
 
-  /// The instant that users see for a deadline of this clock: on the continuous clock, or on a test's.
+  /// The instant that users see for a deadline of this clock: on the continuous clock, or on a
+  /// test's.
   func continuousInstant(of deadline: ContinuousClock.Instant) -> ContinuousClock.Instant
 
   /// Runs work that may take long or block, on a thread where it delays no timer.

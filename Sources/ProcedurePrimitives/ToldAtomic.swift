@@ -13,8 +13,8 @@ public enum MemoryOrder: Sendable {
   public var releases: Bool { self != .relaxed && self != .acquiring }
 }
 
-/// The schedule explorer's record of an atomic. It is empty in ordinary builds, and its functions return the value
-/// unchanged.
+/// The schedule explorer's record of an atomic. It is empty in ordinary builds, and its functions
+/// return the value unchanged.
 @usableFromInline
 struct ToldAtomic: Sendable {
   #if MODEL

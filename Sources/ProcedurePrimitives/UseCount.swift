@@ -1,8 +1,9 @@
-/// The schedule explorer's record of plain data that may have one user at a time. It is empty in ordinary builds.
+/// The schedule explorer's record of plain data that may have one user at a time. It is empty in
+/// ordinary builds.
 ///
-/// The explorer counts the uses. It reports a data race if a thread uses the data without having synchronised with the
-/// previous use. So a missing release or acquire shows in every schedule, even without a wrong value. Each lock has
-/// such a record for the data that it guards.
+/// The explorer counts the uses. It reports a data race if a thread uses the data without having
+/// synchronised with the previous use. So a missing release or acquire shows in every schedule,
+/// even without a wrong value. Each lock has such a record for the data that it guards.
 public struct UseCount: Sendable {
   #if MODEL
     @usableFromInline let place = ModelPlace()
@@ -25,8 +26,8 @@ public struct UseCount: Sendable {
     #endif
   }
 
-  /// Records that the thread releases the object that owns the data. Reference counting, which the explorer does not
-  /// see, orders that after all other uses.
+  /// Records that the thread releases the object that owns the data. Reference counting, which the
+  /// explorer does not see, orders that after all other uses.
   @inlinable @inline(__always)
   public func noteLast() {
     #if MODEL

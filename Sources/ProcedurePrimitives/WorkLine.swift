@@ -2,12 +2,14 @@ public import Dispatch
 
 /// A line of work for Dispatch's threads that begins even while they are all blocked.
 ///
-/// A block on a global queue waits behind all earlier blocks there. If all threads of Dispatch's pool wait for the
-/// result of that block, it never begins. So the work waits in a line here, and a Dispatch block begins the first in
-/// line. Every 20 ms while there is work, a *look* checks whether any was begun. If none was, a *spare* thread begins
-/// it, and continues until a thread of Dispatch begins some again.
+/// A block on a global queue waits behind all earlier blocks there. If all threads of Dispatch's
+/// pool wait for the result of that block, it never begins. So the work waits in a line here, and a
+/// Dispatch block begins the first in line. Every 20 ms while there is work, a *look* checks
+/// whether any was begun. If none was, a *spare* thread begins it, and continues until a thread of
+/// Dispatch begins some again.
 ///
-/// While Dispatch begins the work in time, this costs two short critical sections for each submission.
+/// While Dispatch begins the work in time, this costs two short critical sections for each
+/// submission.
 public final class WorkLine: Sendable {
   /// A closure that is run once.
   public typealias Work = @Sendable () -> Void
@@ -16,7 +18,8 @@ public final class WorkLine: Sendable {
   private enum Threads {
     /// The threads of a queue: one block for each submission.
     case pool(DispatchQueue)
-    /// The threads of serial queues that nothing else uses: each gets one when it needs one, beside the pool.
+    /// The threads of serial queues that nothing else uses: each gets one when it needs one, beside
+    /// the pool.
     case own([DispatchQueue])
   }
 
@@ -125,7 +128,8 @@ public final class WorkLine: Sendable {
     }
 
     func timerFired() {
-      // Nine tenths of the time since the last look: other threads than the blocked ones keep a processor busy.
+      // Nine tenths of the time since the last look: other threads than the blocked ones keep a
+      // processor busy.
       let isComputing = processorTime() - timeBefore > 18_000
       line.meet(line.state.withLock { $0.look(isComputing: isComputing) })
     }

@@ -1,17 +1,18 @@
 /// The work that waits in a `WorkLine`, and whether its threads begin it in time.
 ///
-/// | event       | effect                                                                           |
-/// |-------------|----------------------------------------------------------------------------------|
-/// | submit      | joins the line; the looks begin; stalled and without spare threads: one begins;    |
-/// |             | stalled, a surplus block becomes its own                                          |
-/// | begin       | no longer stalled; the first leaves the line, unless the block is surplus         |
-/// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends           |
-/// | block (spare) | does not count: waiting work, or the next submission, gets another at once        |
-/// | look        | work waited at the look before, and none was begun since: stalled, and one spare thread more |
-/// | look        | none waits, and none was begun since: the looks end                              |
+/// | event         | effect                                                                      |
+/// |---------------|-----------------------------------------------------------------------------|
+/// | submit        | joins the line; the looks begin; if stalled, a surplus block becomes its    |
+/// |               | own, and a spare thread begins if there is none                             |
+/// | begin         | no longer stalled; the first leaves the line, unless the block is surplus   |
+/// | begin (spare) | leaves the line while it is stalled; otherwise the spare thread ends        |
+/// | block (spare) | does not count: waiting work, or the next submission, gets another          |
+/// | look          | if work waited at the previous look, and none was begun since: stalled, and |
+/// |               | one more spare thread                                                       |
+/// | look          | if none waits, and none was begun since: the looks end                      |
 ///
-/// Invariants: while work waits, a look is due. The pool's outstanding blocks are as many as the waiting jobs and the
-/// surplus blocks.
+/// Invariants: while work waits, a look is due. The pool's outstanding blocks are as many as the
+/// waiting jobs and the surplus blocks.
 struct WorkLineState: Sendable {
   /// The steps that the caller of an event must take.
   struct Needs: OptionSet, Sendable {
@@ -20,8 +21,8 @@ struct WorkLineState: Sendable {
     static let spareThread = Needs(rawValue: 2)
   }
 
-  /// The number of futile looks, one second, before another spare thread while the process computes: the awaited
-  /// threads may be at work, and another thread would only take their time.
+  /// The number of futile looks, one second, before another spare thread while the process
+  /// computes: the awaited threads may be at work, and another thread would only take their time.
   private static let patience = 50
   /// How many times `patience` doubles: up to eight seconds.
   private static let doublings = 3
@@ -32,10 +33,10 @@ struct WorkLineState: Sendable {
   private let hasOwnThreads: Bool
   /// The spare threads that serve the line, without those whose job waits for procedures.
   private var spareThreads = 0
-  /// How many outstanding blocks of the pool belong to work that a spare thread has begun. Each does nothing: if it
-  /// began later work once the pool goes on, work that resubmits itself would run once for each of them before other
-  /// blocks of the pool. While the pool is blocked, later work takes them over: otherwise each submission would leave
-  /// one.
+  /// How many outstanding blocks of the pool belong to work that a spare thread has begun. Each
+  /// does nothing: if it began later work once the pool goes on, work that resubmits itself would
+  /// run once for each of them before other blocks of the pool. While the pool is blocked, later
+  /// work takes them over: otherwise each submission would leave one.
   private var surplusBlocks = 0
   /// Counts the jobs begun, on any thread.
   private var begun: UInt = 0
@@ -52,8 +53,8 @@ struct WorkLineState: Sendable {
     hasOwnThreads = idleThreads > 0
   }
 
-  /// - Returns: the own thread that must serve the line now, if one is idle; and whether a pool must get a block for
-  ///   the work.
+  /// - Returns: the own thread that must serve the line now, if one is idle; and whether a pool
+  ///   must get a block for the work.
   mutating func submit(
     _ work: @escaping WorkLine.Work
   ) -> (idleThread: Int?, needsBlock: Bool, needs: Needs) {

@@ -9,11 +9,13 @@ internal import ProcedurePrimitives
 /// ```swift
 /// let busy = FakeAnswer.status(429, header: ["Retry-After": "30"])
 /// let slow = FakeAnswer.text("[]").after(.seconds(8))
-/// let broken = FakeAnswer.data(archive).inPieces(of: 1_000, every: .seconds(1)).failing(afterBytes: 5_000)
+/// let broken = FakeAnswer.data(archive)
+///   .inPieces(of: 1_000, every: .seconds(1))
+///   .failing(afterBytes: 5_000)
 /// ```
 ///
-/// All times are by the queue's clock, so they pass automatically in a `ProcedureSimulation`, and when you advance a
-/// `TestClock`.
+/// All times are by the queue's clock, so they pass automatically in a `ProcedureSimulation`, and
+/// when you advance a `TestClock`.
 public struct FakeAnswer: Sendable {
   enum End: Sendable {
     case complete
@@ -36,7 +38,8 @@ public struct FakeAnswer: Sendable {
   ///
   /// - Parameters:
   ///   - status: for example 503, or 307 with a `Location`, which is followed.
-  ///   - header: the header fields by name. `Content-Length` is the length of `body` unless you set it here.
+  ///   - header: the header fields by name. `Content-Length` is the length of `body` unless you set
+  ///     it here.
   ///   - body: its body.
   public static func status(
     _ status: Int, header: [String: String] = [:], body: Data = Data()
@@ -73,8 +76,8 @@ public struct FakeAnswer: Sendable {
   /// A response whose head cannot be parsed: `URLError.Code.cannotParseResponse`.
   public static var unreadable: FakeAnswer { failure(.cannotParseResponse) }
 
-  /// No response arrives: the transfer ends when it is cancelled, or when the request's `timeoutInterval`, 60 seconds
-  /// unless you set it, has passed.
+  /// No response arrives: the transfer ends when it is cancelled, or when the request's
+  /// `timeoutInterval`, 60 seconds unless you set it, has passed.
   public static var never: FakeAnswer { FakeAnswer(end: .stall) }
 
   /// This answer, later by `delay`.
@@ -84,7 +87,8 @@ public struct FakeAnswer: Sendable {
     return answer
   }
 
-  /// This answer, with a body in pieces: the first comes with the response, and one more after each `interval`.
+  /// This answer, with a body in pieces: the first comes with the response, and one more after each
+  /// `interval`.
   ///
   /// - Parameters:
   ///   - length: the length of each piece, in bytes; the last may be shorter.
@@ -95,7 +99,8 @@ public struct FakeAnswer: Sendable {
     return answer
   }
 
-  /// This answer until `count` bytes of the body have arrived: then it fails, by default as if the connection was lost.
+  /// This answer until `count` bytes of the body have arrived: then it fails, by default as if the
+  /// connection was lost.
   public func failing(
     _ code: URLError.Code = .networkConnectionLost, afterBytes count: Int
   ) -> FakeAnswer {
@@ -104,7 +109,8 @@ public struct FakeAnswer: Sendable {
     return answer
   }
 
-  /// This answer until `count` bytes of the body have arrived: then nothing more arrives, as with `never`.
+  /// This answer until `count` bytes of the body have arrived: then nothing more arrives, as with
+  /// `never`.
   public func stalling(afterBytes count: Int) -> FakeAnswer {
     var answer = self
     (answer.sentLength, answer.end) = (max(count, 0), .stall)

@@ -13,11 +13,13 @@
   /// The behaviour of a program of `FakePrograms`: it writes, waits, and ends, step by step.
   ///
   /// ```swift
-  /// let check = FakeProgram().output("reading\n").wait(.seconds(5)).errorOutput("no such key\n").exit(3)
+  /// let check = FakeProgram()
+  ///   .output("reading\n").wait(.seconds(5)).errorOutput("no such key\n").exit(3)
   /// let stubborn = FakeProgram.hanging.ignoringTermination()
   /// ```
   ///
-  /// Without another end it exits with status 0 after its last step. All times are by the queue's clock.
+  /// Without another end it exits with status 0 after its last step. All times are by the queue's
+  /// clock.
   public struct FakeProgram: Sendable {
     enum Event: Sendable {
       case output(Data)
@@ -85,14 +87,16 @@
       return program
     }
 
-    /// This program, but it ignores SIGTERM: a cancel must wait for the SIGKILL after `terminationGracePeriod`.
+    /// This program, but it ignores SIGTERM: a cancel must wait for the SIGKILL after
+    /// `terminationGracePeriod`.
     public func ignoringTermination() -> FakeProgram {
       var program = self
       program.reaction = .goesOn
       return program
     }
 
-    /// This program, but at SIGTERM it drops the rest of its steps, and runs the steps of `program` to their end.
+    /// This program, but at SIGTERM it drops the rest of its steps, and runs the steps of `program`
+    /// to their end.
     ///
     /// ```swift
     /// let tidy = FakeProgram.hanging.onTermination(FakeProgram().wait(.seconds(1)).exit(1))

@@ -3,7 +3,8 @@
   internal import ProcedurePrimitives
   public import ProceduresProcess
 
-  /// Runs the programs of process procedures in a test, without processes, in the time of their queue.
+  /// Runs the programs of process procedures in a test, without processes, in the time of their
+  /// queue.
   ///
   /// ```swift
   /// let programs = FakePrograms(["gzip": FakeProgram.hanging.ignoringTermination()])
@@ -20,19 +21,22 @@
   /// Code under test needs no parameter for it: give it a queue with these programs.
   ///
   /// ## Like a process
-  /// Exits, errors, `result`, captured, streamed and merged output, files of standard streams, grace periods, and
-  /// cancels. `terminationGracePeriod` is by the queue's clock here, so virtual in a test.
+  /// Exits, errors, `result`, captured, streamed and merged output, files of standard streams,
+  /// grace periods, and cancels. `terminationGracePeriod` is by the queue's clock here, so virtual
+  /// in a test.
   ///
   /// ## Unlike a process
-  /// A program gets all of its input before it begins: in a pipeline it begins when the previous one has finished, with
-  /// a `ProcessInputStream` when that has ended. `.inherited` output is discarded, `.inherited` input is empty. The
-  /// program is alone in its group: SIGTERM, SIGINT, SIGHUP and SIGQUIT end it, or start its reaction to SIGTERM;
-  /// SIGKILL ends it; other signals are only recorded. No process has its process identifier. Handlers of output are
-  /// called on the thread of its steps.
+  /// A program gets all of its input before it begins: in a pipeline it begins when the previous
+  /// one has finished, with a `ProcessInputStream` when that has ended. `.inherited` output is
+  /// discarded, `.inherited` input is empty. The program is alone in its group: SIGTERM, SIGINT,
+  /// SIGHUP and SIGQUIT end it, or start its reaction to SIGTERM; SIGKILL ends it; other signals
+  /// are only recorded. No process has its process identifier. Handlers of output are called on the
+  /// thread of its steps.
   ///
   /// ## Threads
-  /// Steps run on threads of the queue or of its clock's timers: in a simulation on its thread, with a `TestClock`
-  /// inside `advance(by:)` if they had to wait. One instance may serve many queues.
+  /// Steps run on threads of the queue or of its clock's timers: in a simulation on its thread,
+  /// with a `TestClock` inside `advance(by:)` if they had to wait. One instance may serve many
+  /// queues.
   public final class FakePrograms: Sendable {
     /// A program that was started.
     public struct Run: Sendable {
@@ -85,7 +89,8 @@
     /// }
     /// ```
     ///
-    /// - Parameter program: called once for each program, when it begins, perhaps on several threads at once.
+    /// - Parameter program: called once for each program, when it begins, perhaps on several
+    ///   threads at once.
     public init(_ program: @escaping @Sendable (Run) -> FakeProgram) {
       self.program = program
     }

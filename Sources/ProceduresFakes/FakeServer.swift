@@ -5,7 +5,8 @@ public import ProceduresNetwork
   public import FoundationNetworking
 #endif
 
-/// Answers the requests of network procedures in a test, without a connection, in the time of their queue.
+/// Answers the requests of network procedures in a test, without a connection, in the time of their
+/// queue.
 ///
 /// ```swift
 /// let server = FakeServer(.status(429, header: ["Retry-After": "30"]), .text("[]"))
@@ -17,23 +18,26 @@ public import ProceduresNetwork
 /// print(server.requests[1].instant - server.requests[0].instant)  // 30.0 seconds
 /// ```
 ///
-/// Code under test needs no parameter for it: give it a queue with the server, as you give it a queue with a
-/// `TestClock` or of a `ProcedureSimulation`.
+/// Code under test needs no parameter for it: give it a queue with the server, as you give it a
+/// queue with a `TestClock` or of a `ProcedureSimulation`.
 ///
 /// ## Like a session
-/// Statuses, errors, progress, sinks, files, and cancels: the procedures are the same, and only the session's events
-/// come from here. Redirects follow the same rules, and their requests come here, too. A transfer without an event for
-/// the request's `timeoutInterval` (or the configuration's, if that is 60 seconds, the default) fails with
-/// `URLError.Code.timedOut`, and so does a transfer that takes longer than the configuration's
-/// `timeoutIntervalForResource`. Requests include the header of the session's configuration.
+/// Statuses, errors, progress, sinks, files, and cancels: the procedures are the same, and only the
+/// session's events come from here. Redirects follow the same rules, and their requests come here,
+/// too. A transfer without an event for the request's `timeoutInterval` (or the configuration's, if
+/// that is 60 seconds, the default) fails with `URLError.Code.timedOut`, and so does a transfer
+/// that takes longer than the configuration's `timeoutIntervalForResource`. Requests include the
+/// header of the session's configuration.
 ///
 /// ## Unlike a session
-/// The session's delegate is called neither for redirects nor for credentials, and there are neither cookies nor
-/// caches. `URLSession.data(from:cancellationToken:)` has no queue, and uses the network.
+/// The session's delegate is called neither for redirects nor for credentials, and there are
+/// neither cookies nor caches. `URLSession.data(from:cancellationToken:)` has no queue, and uses
+/// the network.
 ///
 /// ## Threads
-/// Answers are made, and events come, on threads of the queue or of its clock's timers: in a simulation on its thread,
-/// with a `TestClock` inside `advance(by:)` if they had to wait. One server may serve many queues.
+/// Answers are made, and events come, on threads of the queue or of its clock's timers: in a
+/// simulation on its thread, with a `TestClock` inside `advance(by:)` if they had to wait. One
+/// server may serve many queues.
 public final class FakeServer: Sendable {
   /// A request that has arrived.
   public struct Request: Sendable {
@@ -74,12 +78,14 @@ public final class FakeServer: Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter answer: called once for each request, when it arrives, perhaps on several threads at once.
+  /// - Parameter answer: called once for each request, when it arrives, perhaps on several threads
+  ///   at once.
   public init(_ answer: @escaping @Sendable (Request) -> FakeAnswer) {
     self.answer = answer
   }
 
-  /// Makes a server that gives these answers, one after the other, and the last one to all further requests.
+  /// Makes a server that gives these answers, one after the other, and the last one to all further
+  /// requests.
   public convenience init(_ first: FakeAnswer, _ others: FakeAnswer...) {
     let answers = [first] + others
     let count = Locked(0)
@@ -94,7 +100,8 @@ public final class FakeServer: Sendable {
 
   /// The requests, in the order of their arrival.
   ///
-  /// May be read from any thread. A request that was cancelled before it was sent is not among them.
+  /// May be read from any thread. A request that was cancelled before it was sent is not among
+  /// them.
   public var requests: [Request] { state.withLock { $0.requests } }
 
   /// The number of requests without a complete answer, a failure or a cancel yet.
@@ -130,7 +137,8 @@ extension FakeServer: NetworkStandIn {
 
 /// A server of a test instead of the network.
 extension ProcedureQueue {
-  /// Makes `server` answer the network procedures of this queue, and of groups on it, that execute from now on.
+  /// Makes `server` answer the network procedures of this queue, and of groups on it, that execute
+  /// from now on.
   ///
   /// It replaces an earlier server. The queue keeps it.
   public func replaceNetwork(with server: FakeServer) { use(server) }

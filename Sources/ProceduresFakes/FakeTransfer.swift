@@ -9,7 +9,8 @@ internal import ProceduresNetwork
 ///
 /// A cancel replaces the rest of the answer by `URLError.Code.cancelled`, like that of a session.
 ///
-/// 1. `Redirect` decides about redirects, as for a session. A redirect response and its body are not reported.
+/// 1. `Redirect` decides about redirects, as for a session. A redirect response and its body are
+///    not reported.
 final class FakeTransfer: CarriedTransfer {
   private struct State: @unchecked Sendable {
     /// The next request, without the header of the session.

@@ -2,18 +2,20 @@ internal import Cancellation
 internal import ProcedurePrimitives
 internal import Procedures
 
-/// Plays the steps of a fake in the time of a queue: each event when its time has come, one at a time.
+/// Plays the steps of a fake in the time of a queue: each event when its time has come, one at a
+/// time.
 ///
 /// ```
 /// running ⇄ waiting        (running: one thread, or one job, owns it)
 /// ```
 ///
 /// 1. Events are played while it is running, by the thread that took it out of `waiting`.
-/// 2. A replacement that finds it waiting runs it; otherwise the running thread finds the replacement before the next
-///    event.
-/// 3. Each wait counts from the due time of the previous event, not from when a thread ran it: if a test clock advances
-///    by an hour, all events of that hour get their own times.
-/// 4. Events run on threads of the queue if there was nothing to wait for, otherwise where its clock delivers.
+/// 2. A replacement that finds it waiting runs it; otherwise the running thread finds the
+///    replacement before the next event.
+/// 3. Each wait counts from the due time of the previous event, not from when a thread ran it: if a
+///    test clock advances by an hour, all events of that hour get their own times.
+/// 4. Events run on threads of the queue if there was nothing to wait for, otherwise where its
+///    clock delivers.
 final class Playback<Event: Sendable>: TimerTarget {
   struct Step: Sendable {
     /// The time since the previous step.
@@ -52,7 +54,8 @@ final class Playback<Event: Sendable>: TimerTarget {
     state.withLock { $0.play = play }
   }
 
-  /// Plays the steps that `makeSteps` returns, unless they were replaced before. Called once; returns at once.
+  /// Plays the steps that `makeSteps` returns, unless they were replaced before. Called once;
+  /// returns at once.
   func start(_ makeSteps: @escaping @Sendable () -> [Step]) {
     let isTaken = state.withLock { state in
       guard state.play != nil, case .waiting = state.phase else { return false }
@@ -72,8 +75,8 @@ final class Playback<Event: Sendable>: TimerTarget {
     }
   }
 
-  /// Replaces the remaining steps by `steps`, from now on. May be called from any thread, and from an event; returns at
-  /// once.
+  /// Replaces the remaining steps by `steps`, from now on. May be called from any thread, and from
+  /// an event; returns at once.
   func replace(with steps: [Step]) {
     let isTaken = state.withLock { state in
       (state.isReplaced, state.steps, state.place, state.due) = (true, steps, 0, clock.now)
@@ -86,8 +89,8 @@ final class Playback<Event: Sendable>: TimerTarget {
     if isTaken { submit { self.goOn() } }
   }
 
-  /// Replaces the remaining steps by those of `makeSteps`, from the due time of the event that calls this. Has no
-  /// effect after a `replace`.
+  /// Replaces the remaining steps by those of `makeSteps`, from the due time of the event that
+  /// calls this. Has no effect after a `replace`.
   func follow(with makeSteps: (ContinuousClock.Instant) -> [Step]) {
     let due = state.withLock { $0.isReplaced ? nil : $0.due }
     guard let due else { return }

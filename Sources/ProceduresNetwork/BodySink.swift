@@ -16,27 +16,28 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Each transfer has its own sink, which one thread at a time uses. A sink may take its time, wait, and use the
-/// network: meanwhile up to 1 MB of the body waits in memory, and then only its connection is held back. If more than
-/// 64 sinks wait at the same time, further sinks may wait for them; transfers without a sink of yours do not. After a
-/// cancel only `discard(after:)` follows the running call. An error that a call throws ends the transfer, and is the
-/// procedure's error.
+/// Each transfer has its own sink, which one thread at a time uses. A sink may take its time, wait,
+/// and use the network: meanwhile up to 1 MB of the body waits in memory, and then only its
+/// connection is held back. If more than 64 sinks wait at the same time, further sinks may wait for
+/// them; transfers without a sink of yours do not. After a cancel only `discard(after:)` follows
+/// the running call. An error that a call throws ends the transfer, and is the procedure's error.
 public protocol BodySink<Payload>: AnyObject, SendableMetatype {
   /// The type of the result that the sink makes of the body.
   associatedtype Payload: Sendable
 
-  /// Called before the first piece of an accepted response; called again if another response replaces it.
+  /// Called before the first piece of an accepted response; called again if another response
+  /// replaces it.
   func begin(_ response: HTTPURLResponse) throws
 
   /// Called with the next piece.
   func receive(_ piece: Data) throws
 
-  /// Called when the whole body has arrived, and the procedure is about to finish with the payload: a cancel is too
-  /// late now.
+  /// Called when the whole body has arrived, and the procedure is about to finish with the payload:
+  /// a cancel is too late now.
   func end() throws -> Payload
 
-  /// Called when the transfer failed or was cancelled, instead of `end()` or after `end()` has thrown: drop the
-  /// received body.
+  /// Called when the transfer failed or was cancelled, instead of `end()` or after `end()` has
+  /// thrown: drop the received body.
   func discard(after error: any Error)
 }
 

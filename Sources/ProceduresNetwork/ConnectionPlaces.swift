@@ -2,8 +2,8 @@
   internal import Dispatch
   internal import ProcedurePrimitives
 
-  /// Limits the requests to each origin that have connections of their own at a time, as a session limits its
-  /// connections.
+  /// Limits the requests to each origin that have connections of their own at a time, as a session
+  /// limits its connections.
   final class ConnectionPlaces: Sendable {
     private struct Line: Sendable {
       var count = 0
@@ -28,7 +28,8 @@
       if isFree { begin() }
     }
 
-    /// Releases a place, or passes it to the request that has waited longest, which begins on another thread.
+    /// Releases a place, or passes it to the request that has waited longest, which begins on
+    /// another thread.
     func leave(_ origin: Origin?) {
       let next = lines.withLock { lines -> (@Sendable () -> Void)? in
         if let next = lines[origin]?.waiting.popFirst() { return next }

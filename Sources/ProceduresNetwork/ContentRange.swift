@@ -3,7 +3,8 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// The part of the whole that a response with status 206 contains: its `Content-Range`, such as `bytes 100-199/200`.
+/// The part of the whole that a response with status 206 contains: its `Content-Range`, such as
+/// `bytes 100-199/200`.
 struct ContentRange: Equatable {
   let start: Int64
   /// Nil if the server does not know it.

@@ -32,8 +32,8 @@ final class FileSink: BodySink {
       path: ".download-\(Self.uniqueName()).part")
   }
 
-  /// It is no `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros, and two
-  /// downloads would share one file. Swift's generator needs no descriptor.
+  /// It is no `UUID`: without a free descriptor Foundation on Linux makes each of them of zeros,
+  /// and two downloads would share one file. Swift's generator needs no descriptor.
   private static func uniqueName() -> String {
     let numbers = (0..<2).map { _ in UInt64.random(in: .min ... .max) }
     return numbers.map { String($0, radix: 36) }.joined(separator: "-")

@@ -52,8 +52,8 @@ public enum UploadBody: Sendable {
 }
 
 extension UploadBody {
-  /// Checks the file: Foundation on Linux waits forever for a file that it cannot read, and stops the program if the
-  /// URL is no file URL.
+  /// Checks the file: Foundation on Linux waits forever for a file that it cannot read, and stops
+  /// the program if the URL is no file URL.
   ///
   /// - Throws: the error that a session would report, which names the file.
   func checkFile() throws(URLError) {

@@ -5,13 +5,13 @@ internal import Foundation
 
 /// A connection that is not read from for a while, so that its server waits, too.
 ///
-/// Foundation on Linux cannot hold one back: `suspend()` ends the connection, and `resume()` sends the request again.
-/// All its sessions read on one queue, so a callback that waits there blocks every transfer of the process. The
-/// underlying libcurl can. So this takes libcurl's handle out of the task, by reflection, and calls the function with
-/// which Foundation itself pauses uploads.
+/// Foundation on Linux cannot hold one back: `suspend()` ends the connection, and `resume()` sends
+/// the request again. All its sessions read on one queue, so a callback that waits there blocks
+/// every transfer of the process. The underlying libcurl can. So this takes libcurl's handle out of
+/// the task, by reflection, and calls the function with which Foundation itself pauses uploads.
 ///
-/// If a later Foundation keeps the handle elsewhere, nothing is held back, and pieces wait in memory. `SinkLineTests`
-/// would fail then.
+/// If a later Foundation keeps the handle elsewhere, nothing is held back, and pieces wait in
+/// memory. `SinkLineTests` would fail then.
 @safe struct HeldConnection: @unchecked Sendable {
   #if canImport(FoundationNetworking)
     /// Foundation's object that owns `handle`.
@@ -60,7 +60,8 @@ internal import Foundation
 }
 
 #if canImport(FoundationNetworking)
-  /// Foundation's function around `curl_easy_pause`, which libcurl allows to be called in its callbacks.
+  /// Foundation's function around `curl_easy_pause`, which libcurl allows to be called in its
+  /// callbacks.
   @_silgen_name("CFURLSessionEasyHandleSetPauseState")
   private func setPauseState(
     _ handle: UnsafeMutableRawPointer, _ isSendPaused: CInt, _ isReceivePaused: CInt

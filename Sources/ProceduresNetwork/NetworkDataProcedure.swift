@@ -12,8 +12,9 @@ public import Procedures
 /// print(try await fetch.value.payload.count, "bytes")
 /// ```
 ///
-/// You may set or inject the request as its `input`. See `NetworkTaskProcedure` for errors, cancelling, progress and
-/// the session; `NetworkDownloadProcedure` for bodies too large for memory.
+/// You may set or inject the request as its `input`. See `NetworkTaskProcedure` for errors,
+/// cancelling, progress and the session; `NetworkDownloadProcedure` for bodies too large for
+/// memory.
 nonisolated open class NetworkDataProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {

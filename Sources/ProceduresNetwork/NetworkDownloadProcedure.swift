@@ -12,11 +12,12 @@ public import Procedures
 /// for await fraction in download.progressUpdates { bar.value = fraction }
 /// ```
 ///
-/// Memory holds one piece at a time. The body is written beside `destination`, and replaces it in one step when it is
-/// complete. If the transfer fails or is cancelled, the partial file is removed, and `destination` does not change. A
-/// cancel that comes during the replacement is too late, and has no effect. The directory must exist. Without a
-/// destination the file is a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure`
-/// for errors, cancelling, progress and the session.
+/// Memory holds one piece at a time. The body is written beside `destination`, and replaces it in
+/// one step when it is complete. If the transfer fails or is cancelled, the partial file is
+/// removed, and `destination` does not change. A cancel that comes during the replacement is too
+/// late, and has no effect. The directory must exist. Without a destination the file is a new one
+/// in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for errors,
+/// cancelling, progress and the session.
 ///
 /// ## Resuming a download
 /// ```swift
@@ -24,11 +25,12 @@ public import Procedures
 ///   NetworkDownloadProcedure(url: url, to: archive, resuming: true)
 /// }
 /// ```
-/// If `resuming` is true, the received part stays beside the destination, as `archive.part`, when the transfer fails or
-/// is cancelled. The next download to the same destination, in this process or another, requests the rest. It begins
-/// anew if the resource has changed since, by its `ETag` or `Last-Modified`, if the server cannot send parts, or if the
-/// part belongs to another request: each difference in URL, query or header counts. A request that has a `Range` of its
-/// own is not resumed. Only one resuming download at a time may use a destination: a second one fails with
+/// If `resuming` is true, the received part stays beside the destination, as `archive.part`, when
+/// the transfer fails or is cancelled. The next download to the same destination, in this process
+/// or another, requests the rest. It begins anew if the resource has changed since, by its `ETag`
+/// or `Last-Modified`, if the server cannot send parts, or if the part belongs to another request:
+/// each difference in URL, query or header counts. A request that has a `Range` of its own is not
+/// resumed. Only one resuming download at a time may use a destination: a second one fails with
 /// `CocoaError.fileLocking`. Parts that you no longer want are yours to remove.
 nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
   @unchecked Sendable
@@ -39,7 +41,8 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   /// The place of the file; nil for a new temporary one.
   public final let destination: URL?
 
-  /// Whether it resumes an earlier download to the same destination, and leaves its own part if it ends early.
+  /// Whether it resumes an earlier download to the same destination, and leaves its own part if it
+  /// ends early.
   public final let resumes: Bool
 
   /// Makes a procedure that sends `request`, or its `input`.

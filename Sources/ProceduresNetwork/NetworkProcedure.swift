@@ -14,15 +14,17 @@ public import Procedures
 /// print(try await decode.value.count)
 /// ```
 ///
-/// It is a `RetryProcedure` for the network: `NetworkResilience` decides after which errors and statuses there is
-/// another attempt, and how long it waits. If the server asks for a longer wait in `Retry-After`, it waits that long,
-/// or gives up at once if the rest of the deadline is shorter. All waits are on the queue's clock, and block no thread.
-/// Its errors are the unchanged errors of the last attempt. Each attempt gets its input; its output is the output of
-/// the successful attempt.
+/// It is a `RetryProcedure` for the network: `NetworkResilience` decides after which errors and
+/// statuses there is another attempt, and how long it waits. If the server asks for a longer wait
+/// in `Retry-After`, it waits that long, or gives up at once if the rest of the deadline is
+/// shorter. All waits are on the queue's clock, and block no thread. Its errors are the unchanged
+/// errors of the last attempt. Each attempt gets its input; its output is the output of the
+/// successful attempt.
 ///
 /// ## Cancellation
-/// A cancel ends the transfer of the current attempt, or the wait for the next. When the deadline passes, the procedure
-/// is cancelled with `ProcedureError.Code.timedOut`, followed by the errors of the last attempt.
+/// A cancel ends the transfer of the current attempt, or the wait for the next. When the deadline
+/// passes, the procedure is cancelled with `ProcedureError.Code.timedOut`, followed by the errors
+/// of the last attempt.
 nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProcedure<Attempt>,
   @unchecked Sendable
 {
@@ -56,8 +58,8 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
         let request = NetworkProcedure<Attempt>.request(of: failure.procedure)
         budget.attemptEnds(on: failure.procedure.clock)
         guard
-          // The stream was read, so the body would be missing. This attempt's error says more than the next one's
-          // would.
+          // The stream was read, so the body would be missing. This attempt's error says more than
+          // the next one's would.
           (NetworkProcedure<Attempt>.request(of: next.procedure) ?? request)?.hasUsedStream != true,
           case .retry(let earliest) = resilience.decision(
             after: failure.errors, method: request?.method, deadlineLeft: budget.deadlineLeft),
@@ -93,15 +95,15 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
   }
 }
 
-/// The remaining waits and time. Used only in turns of its procedure, one at a time, and in the first event of an
-/// attempt, which comes before the next such turn.
+/// The remaining waits and time. Used only in turns of its procedure, one at a time, and in the
+/// first event of an attempt, which comes before the next such turn.
 private final class Budget: @unchecked Sendable {
   private var intervals: WaitStrategy.Iterator
   private let deadline: Duration?
   /// The end of a deadline that counts everything.
   private var end: (clock: TimerClock, instant: ContinuousClock.Instant)?
-  /// The rest of a deadline that does not count waiting for conditions. `attemptStart` is the time since which an
-  /// attempt uses it.
+  /// The rest of a deadline that does not count waiting for conditions. `attemptStart` is the time
+  /// since which an attempt uses it.
   private var left: Duration?
   private var attemptStart: ContinuousClock.Instant?
 
@@ -129,7 +131,8 @@ private final class Budget: @unchecked Sendable {
   func measure(_ attempt: some ProcedureProtocol) {
     guard left != nil else { return }
     attempt.addWillExecuteBlockObserver { [self] attempt, _ in attemptStart = attempt.clock.now }
-    // Limits the first attempt. `allows` limits the others, since it knows the rest after the delay.
+    // Limits the first attempt. `allows` limits the others, since it knows the rest after the
+    // delay.
     if left == deadline { limit(attempt) }
   }
 

@@ -4,7 +4,8 @@ public import Procedures
   public import FoundationNetworking
 #endif
 
-/// Passes the response to a request to a sink of yours while it arrives. The sink's result is the payload.
+/// Passes the response to a request to a sink of yours while it arrives. The sink's result is the
+/// payload.
 ///
 /// ```swift
 /// let sum = NetworkStreamProcedure(url: url) { ByteSum() }

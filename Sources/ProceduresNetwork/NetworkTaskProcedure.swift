@@ -7,26 +7,29 @@ public import Procedures
   public import Foundation
 #endif
 
-/// The common part of the network procedures: one transfer of a session, whose response is the output.
+/// The common part of the network procedures: one transfer of a session, whose response is the
+/// output.
 ///
-/// **Success** is a response with one of `acceptedStatusCodes`. Any other status is a `NetworkError`
-/// with the response and the beginning of its body. If no response arrives, or it breaks off, the error is the
-/// session's `URLError`.
+/// **Success** is a response with one of `acceptedStatusCodes`. Any other status is a
+/// `NetworkError` with the response and the beginning of its body. If no response arrives, or it
+/// breaks off, the error is the session's `URLError`.
 ///
 /// **Cancelling** ends the transfer; the session's error for that is not an error of the procedure.
 ///
-/// **The session** does the rest: authentication, cookies, caches, TLS. Its delegate decides about redirects and
-/// credentials, on its delegate queue, as for its own tasks. A redirect sends the body again, or is an error, and takes
-/// no credentials to another origin. On Linux internal sessions with the same configuration carry the transfers, so
-/// invalidating yours does not end them: cancel the procedures. There a challenge that no credential answers ends with
-/// its response and status.
+/// **The session** does the rest: authentication, cookies, caches, TLS. Its delegate decides about
+/// redirects and credentials, on its delegate queue, as for its own tasks. A redirect sends the
+/// body again, or is an error, and takes no credentials to another origin. On Linux internal
+/// sessions with the same configuration carry the transfers, so invalidating yours does not end
+/// them: cancel the procedures. There a challenge that no credential answers ends with its response
+/// and status.
 ///
-/// **Once.** On Linux a request with a body, or whose method is not idempotent, has a connection of its own, since
-/// libcurl repeats a request if the server has just closed the connection. The guide has a table of all this.
+/// **Once.** On Linux a request with a body, or whose method is not idempotent, has a connection of
+/// its own, since libcurl repeats a request if the server has just closed the connection. The guide
+/// has a table of all this.
 ///
-/// **Threads.** No thread waits. **Progress** is reported if the length is known: of the received body, or of the sent
-/// body of an upload. **Values:** a procedure makes one transfer; to try again make a new procedure, or use
-/// `NetworkProcedure`.
+/// **Threads.** No thread waits. **Progress** is reported if the length is known: of the received
+/// body, or of the sent body of an upload. **Values:** a procedure makes one transfer; to try again
+/// make a new procedure, or use `NetworkProcedure`.
 nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsByItself,
   OutputProcedure,
   @unchecked Sendable
@@ -87,7 +90,8 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
 public let successfulStatusCodes = Set(200..<300)
 
 extension URLRequest {
-  /// Method, host and path, for the name of a procedure: names go into logs, and a query may be secret.
+  /// Method, host and path, for the name of a procedure: names go into logs, and a query may be
+  /// secret.
   var summary: String {
     "\(httpMethod ?? "GET") \(url?.host() ?? "")\(url?.path() ?? "")"
   }

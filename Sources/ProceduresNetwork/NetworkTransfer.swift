@@ -7,10 +7,11 @@ internal import Procedures
 
 /// One transfer of a session, from its start to its result.
 ///
-/// 1. `completion` is called exactly once after `start()`, on a thread of `sinkThreads`, or on the thread of a stand-in
-///    for the network.
-/// 2. The sink is used on a line of its own, one call at a time, or on the thread of a stand-in. It ends only after the
-///    procedure's finish is claimed: a cancel comes before that, and the body is discarded, or is too late.
+/// 1. `completion` is called exactly once after `start()`, on a thread of `sinkThreads`, or on the
+///    thread of a stand-in for the network.
+/// 2. The sink is used on a line of its own, one call at a time, or on the thread of a stand-in. It
+///    ends only after the procedure's finish is claimed: a cancel comes before that, and the body
+///    is discarded, or is too late.
 final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   /// Called with nil if the finish could not be claimed.
   typealias Completion =
@@ -22,8 +23,8 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   private let body: UploadBody?
   private let sink: Sink
   private let sinkThreads: WorkLine
-  /// Never contended, since uses of the sink do not overlap. It shows that to ThreadSanitizer, which sees no order
-  /// between Dispatch's blocks.
+  /// Never contended, since uses of the sink do not overlap. It shows that to ThreadSanitizer,
+  /// which sees no order between Dispatch's blocks.
   private let sinkOrder = Locked(())
   private let report: @Sendable (Double) -> Void
   private let claimFinish: @Sendable (_ isCommitting: Bool) -> Bool
@@ -120,7 +121,8 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
 
   // MARK: -
 
-  /// Runs `work` after earlier calls, on the sink's line: the thread that reads for all sessions must not run it.
+  /// Runs `work` after earlier calls, on the sink's line: the thread that reads for all sessions
+  /// must not run it.
   private func call(size: Int = 0, _ work: @escaping @Sendable () -> Void) {
     guard let line = state.withLock({ $0.line }) else { return work() }
     if line.add(size: size, work) { state.withLock({ $0.transfer })?.hold() }

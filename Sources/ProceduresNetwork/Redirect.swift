@@ -17,8 +17,8 @@
 /// Any other status is a final response, and so is a redirect to an address that is not HTTP.
 ///
 /// 1. The header fields of the body are sent only with the body.
-/// 2. `Authorization`, `Cookie`, `Proxy-Authorization` and `Host` are sent only to the same origin: scheme, host and
-///    port. All other fields are sent along.
+/// 2. `Authorization`, `Cookie`, `Proxy-Authorization` and `Host` are sent only to the same origin:
+///    scheme, host and port. All other fields are sent along.
 package struct Redirect {
   /// More redirects count as a circle.
   package static let limit = 20

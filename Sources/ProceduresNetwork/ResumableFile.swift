@@ -10,8 +10,8 @@ internal import Foundation
   internal import Musl
 #endif
 
-/// Writes the body to a file beside the destination. The file stays when the transfer ends early, and the next transfer
-/// requests the rest.
+/// Writes the body to a file beside the destination. The file stays when the transfer ends early,
+/// and the next transfer requests the rest.
 ///
 /// ```
 /// archive.part       the received part
@@ -91,7 +91,8 @@ final class ResumableFile: BodySink {
     if let total, try handle?.offset() ?? 0 != UInt64(total) {
       throw URLError(.networkConnectionLost)
     }
-    // Replace while the file is locked: a download that opens it afterwards finds that it is no longer the part.
+    // Replace while the file is locked: a download that opens it afterwards finds that it is no
+    // longer the part.
     try FileSink.replace(destination, with: partial)
     try? FileManager.default.removeItem(at: tag)
     try close()
@@ -108,8 +109,8 @@ final class ResumableFile: BodySink {
     try? close()
   }
 
-  /// Unlocks explicitly: a process that another thread is just starting may keep the file open, and with it the lock, a
-  /// moment longer.
+  /// Unlocks explicitly: a process that another thread is just starting may keep the file open, and
+  /// with it the lock, a moment longer.
   private func close() throws {
     guard let handle = handle.take() else { return }
     _ = flock(handle.fileDescriptor, LOCK_UN)
@@ -130,7 +131,8 @@ final class ResumableFile: BodySink {
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         throw CocoaError(.fileLocking, userInfo: [NSFilePathErrorKey: partial.path])
       }
-      // Its last owner may have ended in between, and have moved the file to the destination or removed it.
+      // Its last owner may have ended in between, and have moved the file to the destination or
+      // removed it.
       if isStill(descriptor, at: partial) { return handle }
     }
   }
@@ -145,8 +147,8 @@ final class ResumableFile: BodySink {
     return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
-  /// A checksum of the request's method, URL and header. A server may choose the resource by each of them, and a mark
-  /// distinguishes versions of one resource, not two resources.
+  /// A checksum of the request's method, URL and header. A server may choose the resource by each
+  /// of them, and a mark distinguishes versions of one resource, not two resources.
   ///
   /// Their text is not stored, since it may be secret.
   static func identity(

@@ -16,7 +16,8 @@ enum RetryAfter {
 
   /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that servers send today.
   ///
-  /// It does not use a `DateFormatter`, which depends on locale data, for a format that never changes.
+  /// It does not use a `DateFormatter`, which depends on locale data, for a format that never
+  /// changes.
   static func secondsSince1970(_ text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" || words[5] == "UTC",
@@ -40,7 +41,8 @@ enum RetryAfter {
     return number
   }
 
-  /// The days since 1970-01-01, computed with years that begin in March, so that a leap day is last.
+  /// The days since 1970-01-01, computed with years that begin in March, so that a leap day is
+  /// last.
   private static func days(_ year: Int64, _ month: Int, _ day: Int64) -> Int64 {
     let shifted = year - (month <= 2 ? 1 : 0)
     let era = shifted / 400

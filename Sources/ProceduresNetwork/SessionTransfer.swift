@@ -12,20 +12,21 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// 1. The next task begins when the previous one has ended. Each has a complete request and body.
-/// 2. On Linux a request that must not arrive twice has a connection of its own: it has a body, or its method is not
-///    idempotent.
+/// 2. On Linux a request that must not arrive twice has a connection of its own: it has a body, or
+///    its method is not idempotent.
 /// 3. A redirect response is held here, with its body, until the redirect is followed or declined.
-/// 4. On Linux this type implements the time-outs. Foundation there ignores the total one, counts in whole seconds,
-///    stops the program for a time-out of NaN, and counts the time for which a connection is held back.
+/// 4. On Linux this type implements the time-outs. Foundation there ignores the total one, counts
+///    in whole seconds, stops the program for a time-out of NaN, and counts the time for which a
+///    connection is held back.
 /// 5. `events.taskEnded` is called once, by the thread that sets `ended`.
-/// 6. No method of a task is called from its events: on Linux they come on the sessions' own queue, and such a method
-///    waits for that.
-/// 7. A task is cancelled once, by the thread that sets the verdict. Its `cancel()` decides in one block of the task's
-///    queue, and acts in another. If a second call comes in between, the task may end and leave its session, and
-///    Foundation stops the program:
+/// 6. No method of a task is called from its events: on Linux they come on the sessions' own queue,
+///    and such a method waits for that.
+/// 7. A task is cancelled once, by the thread that sets the verdict. Its `cancel()` decides in one
+///    block of the task's queue, and acts in another. If a second call comes in between, the task
+///    may end and leave its session, and Foundation stops the program:
 ///
-///      task's queue │ first cancel: decided │ second cancel: nothing │ first cancel: acts on a task that is gone, stop
-///      session's    │                       │ the task ends, leaves  │
+///      task's queue │ first: decided │ second: nothing       │ first acts: no task, stop
+///      session's    │                │ the task ends, leaves │
 final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private struct Leg: @unchecked Sendable {
     let session: URLSession
@@ -85,8 +86,8 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private let events: any TaskEvents
   private let state: Locked<State>
 
-  /// - Parameter firstTaskMade: called in `resume()` with the first task, before it begins; not called if there is
-  ///   none.
+  /// - Parameter firstTaskMade: called in `resume()` with the first task, before it begins; not
+  ///   called if there is none.
   init(
     _ request: URLRequest, sending body: UploadBody?, for events: any TaskEvents,
     firstTaskMade: (@Sendable (URLSessionTask) -> Void)? = nil
@@ -163,7 +164,8 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
 
   // MARK: Tasks
 
-  /// Begins the next task when there is a connection for it. Must not be called on the session's own queue.
+  /// Begins the next task when there is a connection for it. Must not be called on the session's
+  /// own queue.
   private func begin() {
     let (request, body) = state.withLock { ($0.request, $0.body) }
     do {
@@ -406,9 +408,9 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   extension SessionTransfer {
     /// Asks the delegate of the user's session for a credential, which a new task sends.
     ///
-    /// Foundation's own answer sends the request on the used connection, without the body of a stream, and after a
-    /// redirect to the first address. It stops the program if the method is not Basic, or on a cancel at the wrong
-    /// moment.
+    /// Foundation's own answer sends the request on the used connection, without the body of a
+    /// stream, and after a redirect to the first address. It stops the program if the method is not
+    /// Basic, or on a cancel at the wrong moment.
     func challengeCame(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
       let failures = state.withLock { state in
         state.lastSign = DispatchTimers.shared.now

@@ -3,11 +3,13 @@ internal import ProcedurePrimitives
 
 /// Calls one sink, one call at a time and in order, on a thread that no connection waits for.
 ///
-/// A sink may take any time, and may use the network itself. Pieces that arrive meanwhile wait here, up to `limit`
-/// bytes; then the connection is held back until half of that has been consumed.
+/// A sink may take any time, and may use the network itself. Pieces that arrive meanwhile wait
+/// here, up to `limit` bytes; then the connection is held back until half of that has been
+/// consumed.
 ///
-/// User sinks have threads of their own: many waiting sinks would take the threads that begin, end and cancel other
-/// transfers. If more than `threadCount` sinks wait, further sinks may wait for them.
+/// User sinks have threads of their own: many waiting sinks would take the threads that begin, end
+/// and cancel other transfers. If more than `threadCount` sinks wait, further sinks may wait for
+/// them.
 ///
 /// 1. `isRunning`: one thread is running calls, until none is left.
 /// 2. `isHolding`: `add` has returned true, and `release` was not called since.

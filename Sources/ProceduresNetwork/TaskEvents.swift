@@ -4,24 +4,26 @@ package import Procedures
   package import FoundationNetworking
 #endif
 
-/// Receives the events of a transfer. All but `userSession` are called by one thread at a time. On Linux that may be
-/// the thread that reads for all sessions of the process, which must not wait.
+/// Receives the events of a transfer. All but `userSession` are called by one thread at a time. On
+/// Linux that may be the thread that reads for all sessions of the process, which must not wait.
 package protocol TaskEvents: AnyObject, Sendable {
   /// The session that the user gave.
   var userSession: URLSession { get }
   func responseCame(_ response: URLResponse)
   func dataCame(_ data: Data)
   func bodyWasSent(_ count: Int64, of total: Int64)
-  /// - Parameter response: the last response, which Foundation on Linux may not have reported before, for a redirect
-  ///   that leads nowhere.
+  /// - Parameter response: the last response, which Foundation on Linux may not have reported
+  ///   before, for a redirect that leads nowhere.
   func taskEnded(_ error: (any Error)?, with response: URLResponse?)
 }
 
-/// A transfer. It keeps its `TaskEvents` until it has called `taskEnded`, which it does once, even after a cancel.
+/// A transfer. It keeps its `TaskEvents` until it has called `taskEnded`, which it does once, even
+/// after a cancel.
 package protocol CarriedTransfer: Sendable {
   /// Starts the transfer; called once.
   func resume()
-  /// Ends the transfer soon, if it has not ended. May be called from any thread, but not from the events of a session.
+  /// Ends the transfer soon, if it has not ended. May be called from any thread, but not from the
+  /// events of a session.
   func cancel()
   /// Stops reading for now, if possible. Called in `dataCame`.
   func hold()
@@ -29,8 +31,8 @@ package protocol CarriedTransfer: Sendable {
   func release()
 }
 
-/// Answers the requests of a queue instead of the network. Its events come on threads of the queue or of its clock's
-/// timers.
+/// Answers the requests of a queue instead of the network. Its events come on threads of the queue
+/// or of its clock's timers.
 package protocol NetworkStandIn: StandIn {
   /// - Parameter procedure: the executing procedure of the transfer.
   func carry(

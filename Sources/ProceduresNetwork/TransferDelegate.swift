@@ -57,7 +57,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Senda
       // is decided in one block of the session's own queue and carried out in a later one, and so
       // is this answer:
       //
-      //   this queue │ cancel decided │ redirect │ cancel carried out │ answer: not waited for, stop
+      //   this queue │ cancel decided │ redirect │ cancel carried out │ answer: unexpected, stop
       //   this queue │ redirect       │ answer   │ cancel decided     │ cancel carried out
       //
       // So an answer that is given before a cancel is decided comes before the cancel is carried

@@ -133,8 +133,8 @@ extension HTTPURLResponse {
     return Int64(length) != nil || length.isEmpty || !length.allSatisfy(\.isWholeNumber)
   }
 
-  /// The length of its body, or a negative number if that is unknown, as for a compressed body, whose decoded length
-  /// differs.
+  /// The length of its body, or a negative number if that is unknown, as for a compressed body,
+  /// whose decoded length differs.
   var decodedLength: Int64 {
     let encoding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
     return encoding.lowercased() == "identity" ? expectedContentLength : -1

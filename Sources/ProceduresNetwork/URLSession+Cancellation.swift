@@ -6,12 +6,12 @@ public import Foundation
 
 /// A URL task can be registered on a token: `token.register(task)` cancels it with the token.
 ///
-/// The cancel is Foundation's own. On Linux it stops the program at some moments: while a session queries its cache,
-/// before each data task ("a task that in not in the registry"), and while the delegate of a session decides about a
-/// redirect ("Received callback for HTTP redirection") or a credential. There use `data(from:cancellationToken:)` or
-/// `NetworkDataProcedure`, whose cancels avoid these moments, or a session without a delegate whose
-/// `configuration.urlCache` is nil. With such a session, too, a cancel at the very moment at which the task ends may
-/// stop the program.
+/// The cancel is Foundation's own. On Linux it stops the program at some moments: while a session
+/// queries its cache, before each data task ("a task that in not in the registry"), and while the
+/// delegate of a session decides about a redirect ("Received callback for HTTP redirection") or a
+/// credential. There use `data(from:cancellationToken:)` or `NetworkDataProcedure`, whose cancels
+/// avoid these moments, or a session without a delegate whose `configuration.urlCache` is nil. With
+/// such a session, too, a cancel at the very moment at which the task ends may stop the program.
 extension URLSessionTask: Cancelable {}
 
 /// Loads that a token cancels.
@@ -21,10 +21,11 @@ extension URLSession {
   /// When it is, the connection ends and `completion` is called with `URLError.cancelled`; with a
   /// token that is already cancelled, nothing is sent. The token does not keep the task alive.
   ///
-  /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second session carries the task,
-  /// as with `NetworkTaskProcedure`. It has the same configuration except for the cache, and asks this session's
-  /// delegate about redirects and credentials. So `invalidateAndCancel()` of this session does not end the task, and
-  /// `getAllTasks` does not list it: cancel the token.
+  /// On Linux, where Foundation stops the program for a cancel at the wrong moment, a second
+  /// session carries the task, as with `NetworkTaskProcedure`. It has the same configuration except
+  /// for the cache, and asks this session's delegate about redirects and credentials. So
+  /// `invalidateAndCancel()` of this session does not end the task, and `getAllTasks` does not list
+  /// it: cancel the token.
   ///
   /// ```swift
   /// session.data(from: url, cancellationToken: token) { result in
@@ -36,8 +37,8 @@ extension URLSession {
   /// - Parameters:
   ///   - url: the URL to load.
   ///   - cancellationToken: cancels the load.
-  ///   - completion: called once, on the session's delegate queue. A response with an HTTP error status is a success
-  ///     here: check its status.
+  ///   - completion: called once, on the session's delegate queue. A response with an HTTP error
+  ///     status is a success here: check its status.
   /// - Returns: the task, already resumed.
   @discardableResult
   public func data(
@@ -60,8 +61,8 @@ extension URLSession {
   /// let (data, response) = try await session.data(from: url, cancellationToken: token)
   /// ```
   ///
-  /// - Throws: `URLError.cancelled` if either was cancelled, even before the call; otherwise the session's error. An
-  ///   HTTP error status does not throw: check the response.
+  /// - Throws: `URLError.cancelled` if either was cancelled, even before the call; otherwise the
+  ///   session's error. An HTTP error status does not throw: check the response.
   public func data(
     from url: URL, cancellationToken: CancellationToken
   ) async throws -> (Data, URLResponse) {

@@ -11,8 +11,8 @@
   ///
   /// `Foundation.Thread` does not report that the system refused a thread.
   package enum BackgroundThread {
-    /// The size of the main thread's stack, and of glibc's threads. User code would otherwise have 512 KB on Darwin and
-    /// 128 KB on musl. Only used pages take memory.
+    /// The size of the main thread's stack, and of glibc's threads. User code would otherwise have
+    /// 512 KB on Darwin and 128 KB on musl. Only used pages take memory.
     private static let stackSize = 8 << 20
 
     private final class Start: Sendable {
@@ -32,7 +32,8 @@
       unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
       defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-      // Allocated, since on Linux several modules declare the type, and none an initializer for all.
+      // Allocated, since on Linux several modules declare the type, and none an initializer for
+      // all.
       let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
       unsafe pthread_attr_init(attributes)
       unsafe pthread_attr_setstacksize(attributes, stackSize)

@@ -16,8 +16,8 @@
   /// One run of a program, from its start until its group is cleared.
   ///
   /// ```
-  /// starting ⟲ → running → (program ended) → waiting for output → reaped → clearing the group → done
-  ///    ╰─ not started ───────────────────────────────────────────────────────────────────────↗
+  /// starting ⟲ → running → (program ended) → waiting for output → reaped → clearing group → done
+  ///    ╰─ not started ──────────────────────────────────────────────────────────────────────↗
   /// ```
   ///
   /// 1. The caller of `start()` makes the first attempt to start. Everything else, and all state,

@@ -10,12 +10,12 @@
 
   /// Calls back once, on the supervisor's thread, when a child process has ended. Does not reap it.
   ///
-  /// Until it is reaped, the system cannot give its identifier, which is also its group's, to another process, so
-  /// signalling the group is safe. No thread waits for it.
+  /// Until it is reaped, the system cannot give its identifier, which is also its group's, to
+  /// another process, so signalling the group is safe. No thread waits for it.
   enum ExitWatcher {
     #if canImport(Darwin)
-      /// All threads of the global queues, some 64 there, may be blocked by code that waits for a program. A serial
-      /// queue of its own gets a thread nevertheless.
+      /// All threads of the global queues, some 64 there, may be blocked by code that waits for a
+      /// program. A serial queue of its own gets a thread nevertheless.
       private static let queue = DispatchQueue(label: "procedures.exits", qos: .userInitiated)
     #endif
 
@@ -49,7 +49,8 @@
     }
 
     #if !canImport(Darwin)
-      /// Polls, ever less often, on an old kernel, with another C library, or without a free descriptor.
+      /// Polls, ever less often, on an old kernel, with another C library, or without a free
+      /// descriptor.
       private static func look(
         at identifier: pid_t, every interval: Duration, _ supervisor: ProcessSupervisor,
         _ handler: @escaping @Sendable () -> Void

@@ -24,8 +24,8 @@
     /// Whether this process is in the foreground.
     var isOurs: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-    /// Gives the terminal to a process group, and continues it, since the system stops a program that uses the terminal
-    /// too early.
+    /// Gives the terminal to a process group, and continues it, since the system stops a program
+    /// that uses the terminal too early.
     func give(to group: pid_t) {
       setForeground(group)
       _ = killpg(group, SIGCONT)
@@ -33,7 +33,8 @@
 
     /// Takes the terminal back.
     ///
-    /// - Parameter restoring: whether to restore its settings, since the program may not have had time for that.
+    /// - Parameter restoring: whether to restore its settings, since the program may not have had
+    ///   time for that.
     func takeBack(restoring: Bool) {
       setForeground(getpgrp())
       if restoring { unsafe tcsetattr(descriptor, TCSADRAIN, &settings) }
@@ -41,7 +42,8 @@
 
     /// Stops this process as Ctrl-Z does; returns when it continues.
     ///
-    /// The signal goes to this thread, which therefore cannot run on before all threads have stopped.
+    /// The signal goes to this thread, which therefore cannot run on before all threads have
+    /// stopped.
     func stopThisProcess() { raise(SIGSTOP) }
 
     /// Blocks SIGTTOU meanwhile, which would stop this process in the background.

@@ -12,7 +12,8 @@
     internal import Musl
   #endif
 
-  /// Cuts output into lines, without their line feeds. Lines are bytes: invalid text stays as it is.
+  /// Cuts output into lines, without their line feeds. Lines are bytes: invalid text stays as it
+  /// is.
   package struct LineCutter: Sendable {
     package typealias Line = ArraySlice<UInt8>
 

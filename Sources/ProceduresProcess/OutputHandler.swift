@@ -12,8 +12,9 @@
   /// handing over ──cutShort──▶ keeping back ──end──▶ the last lines
   /// ```
   ///
-  /// After a cancel the running call of the user's closure is the last for the output that was read before. The end of
-  /// the later output, perhaps a program's last words, is handed over when the output has ended.
+  /// After a cancel the running call of the user's closure is the last for the output that was read
+  /// before. The end of the later output, perhaps a program's last words, is handed over when the
+  /// output has ended.
   package final class OutputHandler: @unchecked Sendable {
     private enum Destination {
       case pieces(@Sendable (Data) -> Void)

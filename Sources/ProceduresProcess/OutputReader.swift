@@ -14,8 +14,8 @@
 
   /// Reads a pipe as it fills, until all descriptors of its other end are closed.
   ///
-  /// Everything here runs on the supervisor's thread, except for the handler: while that runs on another thread,
-  /// nothing more is read.
+  /// Everything here runs on the supervisor's thread, except for the handler: while that runs on
+  /// another thread, nothing more is read.
   final class OutputReader: @unchecked Sendable {
     private let descriptor: Int32
     private let supervisor: ProcessSupervisor
@@ -31,7 +31,8 @@
     private(set) var isAtEnd = false
     private(set) var isStopped = false
 
-    /// Keeps the last bytes that it reads, or passes all to the handler, if there is one. Calls `ended` at the end.
+    /// Keeps the last bytes that it reads, or passes all to the handler, if there is one. Calls
+    /// `ended` at the end.
     init(
       _ descriptor: Int32, _ supervisor: ProcessSupervisor, handler: OutputHandler?,
       keeping mostCapturedBytes: Int, ended: @escaping @Sendable () -> Void
@@ -44,7 +45,8 @@
       FileDescriptorPair.makeNonBlocking(descriptor)
     }
 
-    /// Reads one piece when the pipe has data; a single one, so that a flood of output does not delay a cancel.
+    /// Reads one piece when the pipe has data; a single one, so that a flood of output does not
+    /// delay a cancel.
     func start() {
       wait = supervisor.wait(for: descriptor, .reading) {
         self.wait = nil

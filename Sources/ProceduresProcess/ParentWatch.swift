@@ -15,11 +15,12 @@
 
   /// Ends programs when this process has ended in any way, for `endsWithThisProcess`.
   ///
-  /// A separate process does that, the watch: a shell that reads from a pipe whose other end only this process has
-  /// open. It reads the groups as lines, and ends them when it meets the end of the file.
+  /// A separate process does that, the watch: a shell that reads from a pipe whose other end only
+  /// this process has open. It reads the groups as lines, and ends them when it meets the end of
+  /// the file.
   ///
-  /// `PR_SET_PDEATHSIG` does not help: Darwin has none, `posix_spawn` cannot set it, and Linux sends it when the
-  /// *thread* that started the program ends.
+  /// `PR_SET_PDEATHSIG` does not help: Darwin has none, `posix_spawn` cannot set it, and Linux
+  /// sends it when the *thread* that started the program ends.
   ///
   /// 1. A program's group is added right after its start, before the starting thread goes on.
   /// 2. It is removed before the system can give its identifier to another process.
@@ -77,7 +78,8 @@
 
     private static func startWatch(_ state: inout State) -> Result<Spawner.Outcome, ProcessError> {
       if let pipe = state.pipe.take() {
-        // Kill it first: a watch that was only stopped would take the end of its input for the end of this process.
+        // Kill it first: a watch that was only stopped would take the end of its input for the end
+        // of this process.
         kill(state.watch, SIGKILL)
         close(pipe)
         let watch = state.watch

@@ -16,8 +16,8 @@ public enum ProcessInput: Sendable {
   case file(String)
   /// The standard input of this process.
   ///
-  /// For a terminal, also set `terminal = .foreground`: otherwise the program and this process read it in turns, and
-  /// Ctrl-C does not reach the program.
+  /// For a terminal, also set `terminal = .foreground`: otherwise the program and this process read
+  /// it in turns, and Ctrl-C does not reach the program.
   case inherited
 
   /// The UTF-8 bytes of a string, then the end.

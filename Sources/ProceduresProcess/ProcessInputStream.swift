@@ -18,16 +18,16 @@ internal import ProcedurePrimitives
 /// input.end()
 /// ```
 ///
-/// A program meets the end of its input after `end()`: without that it may wait forever, as at a terminal. A stream is
-/// for one program; a second program fails with a `ProcessError`.
+/// A program meets the end of its input after `end()`: without that it may wait forever, as at a
+/// terminal. A stream is for one program; a second program fails with a `ProcessError`.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread, before the program runs, while it runs, and after it. Bytes arrive in the
-/// order of the calls. No call blocks.
+/// Everything may be called from any thread, before the program runs, while it runs, and after it.
+/// Bytes arrive in the order of the calls. No call blocks.
 ///
 /// ## Memory
-/// Bytes that the program has not taken yet are kept in memory. If there may be many, call `waitUntilWritten()` between
-/// two writes to bound them.
+/// Bytes that the program has not taken yet are kept in memory. If there may be many, call
+/// `waitUntilWritten()` between two writes to bound them.
 public final class ProcessInputStream: Sendable {
   private struct Wait: Sendable {
     let identifier: UInt64
@@ -68,8 +68,8 @@ public final class ProcessInputStream: Sendable {
 
   /// Writes bytes. Returns at once.
   ///
-  /// - Returns: false if the program will not get them, since it has closed its input, has ended or will not run, or
-  ///   the stream was ended.
+  /// - Returns: false if the program will not get them, since it has closed its input, has ended or
+  ///   will not run, or the stream was ended.
   @discardableResult
   public func write(_ data: Data) -> Bool {
     let (isAccepted, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
@@ -87,7 +87,8 @@ public final class ProcessInputStream: Sendable {
   @discardableResult
   public func write(_ text: String) -> Bool { write(Data(text.utf8)) }
 
-  /// Ends the input: after the written bytes the program meets the end of the file. A second call has no effect.
+  /// Ends the input: after the written bytes the program meets the end of the file. A second call
+  /// has no effect.
   public func end() {
     let wake = state.withLock { state in
       state.isEnded = true
@@ -110,8 +111,8 @@ public final class ProcessInputStream: Sendable {
   /// }
   /// ```
   ///
-  /// "Taken" means that the bytes are in the pipe; the program may not have read them yet. You may call it before the
-  /// program runs. A cancel of the waiting task ends only the wait.
+  /// "Taken" means that the bytes are in the pipe; the program may not have read them yet. You may
+  /// call it before the program runs. A cancel of the waiting task ends only the wait.
   ///
   /// - Returns: false if the program will not take them, or the waiting task was cancelled.
   public func waitUntilWritten() async -> Bool {

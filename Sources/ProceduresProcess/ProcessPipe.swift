@@ -15,10 +15,10 @@
 
   /// The pipe from one program to the next.
   ///
-  /// 1. It is opened when the first of the two programs starts, so that a lack of descriptors shows where the start is
-  ///    retried.
-  /// 2. This process closes each end once: when its program has it, or will not start. Then the other program meets the
-  ///    end of the file, or is ended by SIGPIPE.
+  /// 1. It is opened when the first of the two programs starts, so that a lack of descriptors shows
+  ///    where the start is retried.
+  /// 2. This process closes each end once: when its program has it, or will not start. Then the
+  ///    other program meets the end of the file, or is ended by SIGPIPE.
   package final class ProcessPipe: Sendable {
     enum End { case reading, writing }
 

@@ -20,7 +20,8 @@
     enum Attempt: Sendable {
       case running(Program)
       case refused(ProcessError)
-      /// The system has no processes or descriptors left, or the file is being written. A later attempt may succeed.
+      /// The system has no processes or descriptors left, or the file is being written. A later
+      /// attempt may succeed.
       case busy(code: Int32)
     }
 
@@ -118,7 +119,8 @@
   }
 
   extension ProcessConfiguration {
-    /// False if the system has no descriptors left for the pipes to its neighbours, with `errno` set.
+    /// False if the system has no descriptors left for the pipes to its neighbours, with `errno`
+    /// set.
     fileprivate var hasItsPipes: Bool {
       (inputPipe == nil || inputPipe?.descriptor(.reading) != nil)
         && (outputPipe == nil || outputPipe?.descriptor(.writing) != nil)

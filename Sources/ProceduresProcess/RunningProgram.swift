@@ -1,7 +1,8 @@
 #if os(macOS) || os(Linux)
   package import Procedures
 
-  /// One run of a program that a `ProcessProcedure` starts and may end: a process, or a stand-in for one.
+  /// One run of a program that a `ProcessProcedure` starts and may end: a process, or a stand-in
+  /// for one.
   package protocol RunningProgram: Sendable {
     /// Called once, when the procedure executes.
     func start()
@@ -15,8 +16,8 @@
 
   extension ChildProcess: RunningProgram {}
 
-  /// Runs the programs of a queue instead of the system. Its events come on threads of the queue or of its clock's
-  /// timers.
+  /// Runs the programs of a queue instead of the system. Its events come on threads of the queue or
+  /// of its clock's timers.
   package protocol ProgramStandIn: StandIn {
     /// - Parameters:
     ///   - procedure: the executing procedure.

@@ -59,7 +59,8 @@
       let place = isRelative ? configuration.directory.map { $0 + "/" + path } ?? path : path
       let descriptor = openDescriptor(place, flags | O_CLOEXEC)
       let code = errno
-      // If a standard stream of this process is closed, the descriptor may have its number, and would be overwritten.
+      // If a standard stream of this process is closed, the descriptor may have its number, and
+      // would be overwritten.
       guard descriptor >= 0 else {
         if code == EMFILE || code == ENFILE { throw .busy(code: code) }
         throw .refused(

@@ -19,8 +19,8 @@ extension ProcedureTimeline.Snapshot {
   /// group are one trace. With `traceparent` all spans are in the caller's trace, below the
   /// caller's span.
   ///
-  /// Ids are random for each timeline, and the same in all its snapshots. Ids in virtual time depend
-  /// only on the entry's number.
+  /// Ids are random for each timeline, and the same in all its snapshots. Ids in virtual time
+  /// depend only on the entry's number.
   ///
   /// ## Spans
   /// A span begins when the procedure was enqueued, and ends when it has finished, or with the

@@ -93,7 +93,8 @@ extension ProcedureTimeline {
     ///
     /// ```swift
     /// if let start = snapshot.startSince1970, let entry = snapshot.slowest(1).first {
-    ///   print(Date(timeIntervalSince1970: (start + snapshot.time(of: entry.enqueued)) / .seconds(1)))
+    ///   let time = start + snapshot.time(of: entry.enqueued)
+    ///   print(Date(timeIntervalSince1970: time / .seconds(1)))
     /// }
     /// ```
     ///

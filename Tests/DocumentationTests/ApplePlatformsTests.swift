@@ -6,7 +6,8 @@ import Testing
 @Suite(.hangLimit) struct ApplePlatformsTests {
   /// Whether a branch of `#if` asks for a platform, or for a module that only some have.
   ///
-  /// A file that is wholly for systems with programs is no branch: on other systems it is not there.
+  /// A file that is wholly for systems with programs is no branch: on other systems it is not
+  /// there.
   private static func asksForPlatform(_ condition: String) -> Bool {
     condition != "#if os(macOS) || os(Linux)"
       && (condition.contains("canImport(") || condition.contains("os("))

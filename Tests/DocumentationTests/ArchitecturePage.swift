@@ -3,9 +3,9 @@ import ProcedureTestSupport
 
 /// `Documentation/Architecture.md`, as far as it speaks of files and of what is in them.
 ///
-/// Its notation is a file, a dot, and what is in it: `` `Folder/File.swift` · `function(_:)` ``, or several
-/// names with commas between them. A path begins at `Sources/Procedures`, unless it begins with another
-/// folder of the package.
+/// Its notation is a file, a dot, and what is in it: `` `Folder/File.swift` · `function(_:)` ``, or
+/// several names with commas between them. A path begins at `Sources/Procedures`, unless it begins
+/// with another folder of the package.
 struct ArchitecturePage {
   /// A file, and the names beside it.
   struct Reference {

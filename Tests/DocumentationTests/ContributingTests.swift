@@ -61,7 +61,8 @@ import Testing
     return words.dropFirst(keyword + 1).first
   }
 
-  /// The lines of the tests of a source that stand in no suite, as in an extension of another type: no trait is theirs.
+  /// The lines of the tests of a source that stand in no suite, as in an extension of another type:
+  /// no trait is theirs.
   private static func testsOutside(of suites: Set<Substring>, in source: String) -> [Int] {
     // In what is formatted, indentation says what stands in what.
     var types: [(indentation: Int, name: Substring)] = []

@@ -2,7 +2,8 @@ import Foundation
 import ProcedureTestSupport
 import Testing
 
-/// Figures in documents that `.ci/cost` counts are those of its table, but for a tenth, which runs differ by.
+/// Figures in documents that `.ci/cost` counts are those of its table, but for a tenth, which runs
+/// differ by.
 @Suite(.hangLimit) struct CostFiguresTests {
   /// Rows of the form `| … | `case` | instructions | atomic operations |`.
   private static func rows(of document: Document) -> [(name: String, figures: [Int])] {

@@ -37,7 +37,8 @@ struct Document: CustomTestStringConvertible {
     path.wholeMatch(of: #/Sources/(\w+)/\w+\.docc/.*/#).map { String($0.1) }
   }
 
-  /// Whether it is an article of a catalog, and not the page of the module, or the topics of a type.
+  /// Whether it is an article of a catalog, and not the page of the module, or the topics of a
+  /// type.
   var isArticle: Bool {
     guard let module else { return false }
     return !path.hasSuffix("/\(module).md") && !path.contains("/Extensions/")

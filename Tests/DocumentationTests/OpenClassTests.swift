@@ -4,8 +4,9 @@ import Testing
 
 /// Whoever subclasses an open class can call each of its initialisers.
 ///
-/// A convenience initialiser cannot be called by a subclass, and one that is taken for `super.init` is not always
-/// refused: where a stored property is assigned first, Swift 6.3 says nothing, and the program does not link.
+/// A convenience initialiser cannot be called by a subclass, and one that is taken for `super.init`
+/// is not always refused: where a stored property is assigned first, Swift 6.3 says nothing, and
+/// the program does not link.
 @Suite(.hangLimit) struct OpenClassTests {
   private struct Source {
     let path: String

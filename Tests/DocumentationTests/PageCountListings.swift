@@ -176,7 +176,8 @@ private enum After {
   // end
 }
 
-/// Stands for a client library with completion handlers. It knows two pages; of a third nothing comes.
+/// Stands for a client library with completion handlers. It knows two pages; of a third nothing
+/// comes.
 private final class PageClient: Sendable {
   struct Request: Sendable {
     fileprivate let completion: @Sendable (Result<String, any Error>) -> Void

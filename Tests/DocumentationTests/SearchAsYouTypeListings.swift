@@ -74,7 +74,8 @@ struct SearchAsYouTypeListings {
     /// Answers up to `count` searches, from several threads.
     func answer(_ count: Int, using random: inout SimulationGenerator) {
       let chosen = waiting.withLock { waiting -> [@Sendable () -> Void] in
-        // A copy of nothing shares its buffer, which ThreadSanitizer takes for a race (Reliability).
+        // A copy of nothing shares its buffer, which ThreadSanitizer takes for a race
+        // (Reliability).
         if count == 0 || waiting.isEmpty { return [] }
         waiting.shuffle(using: &random)
         let chosen = Array(waiting.suffix(count))

@@ -2,8 +2,8 @@ import Foundation
 
 /// The names in a Swift file: those that it declares, and those that it uses.
 ///
-/// It reads words, not grammar: comments and text are left out, and what follows `func`, `struct` and their
-/// like is a declaration.
+/// It reads words, not grammar: comments and text are left out, and what follows `func`, `struct`
+/// and their like is a declaration.
 struct SourceFile {
   /// Functions and initialisers by their full names, such as `add(_:to:)`.
   private(set) var functions: Set<String> = []

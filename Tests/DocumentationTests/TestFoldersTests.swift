@@ -9,7 +9,8 @@ import Testing
     "Costs", "Model", "Races", "Shapes", "Stress", "Support", "Surface",
   ]
 
-  /// The targets of tests that test one target of the same name. The benchmarks have a handful of tests.
+  /// The targets of tests that test one target of the same name. The benchmarks have a handful of
+  /// tests.
   private static func modules() throws -> [String] {
     try FileManager.default.contentsOfDirectory(
       atPath: URL.packageRoot.appending(path: "Sources").path

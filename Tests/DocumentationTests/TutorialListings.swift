@@ -8,7 +8,8 @@ import Testing
 
 #if TSAN
   import ProcedurePrimitives
-  /// ThreadSanitizer does not see into that of `Synchronization` when two threads want it: see `Locked`.
+  /// ThreadSanitizer does not see into that of `Synchronization` when two threads want it: see
+  /// `Locked`.
   private typealias Mutex = Locked
 #endif
 

@@ -4,9 +4,11 @@
   import ProcedureTestSupport
   import Testing
 
-  /// The list of a group is closed with the group's flag; and all children are reached, however they came.
+  /// The list of a group is closed with the group's flag; and all children are reached, however
+  /// they came.
   @Suite(.serialized, .hangLimit) struct ClosedGroupModelTests {
-    /// Adds a child once the group reads cancelled, and notes whether it then reads uncancelled, or executes.
+    /// Adds a child once the group reads cancelled, and notes whether it then reads uncancelled, or
+    /// executes.
     private final class LateChild: Sendable {
       let procedure = PlainProcedure()
       let uncancelled = PlainCounter()
@@ -82,7 +84,8 @@
     @Test(
       "G1, C7: a group runs its other children though one was cancelled before, and has its turn")
     func madeWithCancelledChild() throws {
-      // Three: the turn begins, a child arrives while it leaves the list, and another one behind that.
+      // Three: the turn begins, a child arrives while it leaves the list, and another one behind
+      // that.
       try explore(
         preemptions: 3,
         onQueue: { model in

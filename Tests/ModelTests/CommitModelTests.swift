@@ -3,7 +3,8 @@
   import ProcedureTestSupport
   import Testing
 
-  /// The one decision between a commit, which nothing undoes, and a cancel; and the groups that end with it.
+  /// The one decision between a commit, which nothing undoes, and a cancel; and the groups that end
+  /// with it.
   @Suite(.serialized, .hangLimit) struct CommitModelTests {
     /// The test claims its finish, or lets a cancel finish it.
     private final class Attempt: Procedure, OutputProcedure, @unchecked Sendable {

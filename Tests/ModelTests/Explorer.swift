@@ -7,8 +7,8 @@
   /// The library is built with `-DMODEL`, so that each lock and each atomic access is a scheduling
   /// point. One thread runs at a time, and at each point the explorer decides which goes on: depth
   /// first over all decisions. A decision to take the processor from a thread that could go on is a
-  /// preemption; two of them find nearly all races that there are. A load may return an old value where a processor, or the
-  /// compiler, may have it do so: see `WeakMemory`.
+  /// preemption; two of them find nearly all races that there are. A load may return an old value
+  /// where a processor, or the compiler, may have it do so: see `WeakMemory`.
   struct Explorer {
     /// What one run of a scenario consists of: made anew for each schedule.
     struct Scenario {
@@ -69,7 +69,8 @@
     /// Some locks are the process's: the steps of another exploration would show here.
     private static let alone = Locked(())
 
-    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a time.
+    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a
+    /// time.
     @discardableResult
     func explore(_ make: () -> Scenario) throws -> Int {
       try Self.alone.withLock { _ in try exploreAlone(make) }

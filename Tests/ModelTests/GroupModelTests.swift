@@ -124,7 +124,8 @@
       }
     }
 
-    /// - Parameter wrap: makes the outer group, around the one that is cancelled first; those between them are next.
+    /// - Parameter wrap: makes the outer group, around the one that is cancelled first; those
+    ///   between them are next.
     private func exploreLateGroup(_ wrap: (GroupProcedure) -> GroupProcedure) throws {
       try explore(onQueue: { model in
         let leaf = PlainProcedure.lasting()

@@ -14,7 +14,8 @@
       func useLast(_ data: ModelPlace) {}
     }
 
-    /// Held by no thread of the explorer as long as the gate is closed, so that none can acquire it.
+    /// Held by no thread of the explorer as long as the gate is closed, so that none can acquire
+    /// it.
     private let lock = ModelLock()
 
     init() { lock.holder = NoThread() }

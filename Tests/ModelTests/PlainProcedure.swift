@@ -1,7 +1,8 @@
 #if MODEL
   import Procedures
 
-  /// Notes its own events without a lock; finishes by itself, or when the test finishes or cancels it.
+  /// Notes its own events without a lock; finishes by itself, or when the test finishes or cancels
+  /// it.
   final class PlainProcedure: Procedure, @unchecked Sendable {
     private let log = PlainLog<String>()
     private let finishesItself: Bool
@@ -39,7 +40,8 @@
       if isRunning { running.value -= 1 }
     }
 
-    /// That it has finished, once, after everything else, and was called for a cancel if there was one.
+    /// That it has finished, once, after everything else, and was called for a cancel if there was
+    /// one.
     func checkLife() throws {
       let events = log.events
       try require(isFinished, "not finished: \(events)")

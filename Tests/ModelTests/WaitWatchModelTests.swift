@@ -182,7 +182,8 @@
     ///
     ///     worker of the dependency      look
     ///     settled
-    ///                                   twice: the child waits for no dependency, and its group for the child
+    ///                                   twice: the child waits for no dependency,
+    ///                                   and its group for the child
     ///     counted off
     @Test("Q7: a child whose last dependency is being counted off does not wait for its group")
     func countedOffAgainstLook() throws {

@@ -1,8 +1,9 @@
 #if MODEL
   import ProcedurePrimitives
 
-  /// What a thread knows, or a message tells: of each atomic the newest store, and of all data the newest use. By the
-  /// number of the store, or of the use; 0 is what was there before the schedule.
+  /// What a thread knows, or a message tells: of each atomic the newest store, and of all data the
+  /// newest use. By the number of the store, or of the use; 0 is what was there before the
+  /// schedule.
   struct View {
     private var stores: [Int32] = []
 
@@ -25,19 +26,21 @@
 
   /// The memory of one schedule: release and acquire as C11 has them, by views.
   ///
-  /// - Each atomic has a list of stores, in the order in which they were made. Each comes with a message: a view.
-  /// - A load may return any store that its thread does not know to be old. To choose an older one than the newest is a
-  ///   decision of the explorer's, from a budget, as a preemption is; with none, memory is sequentially consistent. An
-  ///   acquire load takes the message over.
+  /// - Each atomic has a list of stores, in the order in which they were made. Each comes with a
+  ///   message: a view.
+  /// - A load may return any store that its thread does not know to be old. To choose an older one
+  ///   than the newest is a decision of the explorer's, from a budget, as a preemption is; with
+  ///   none, memory is sequentially consistent. An acquire load takes the message over.
   /// - A release store's message is what its thread knows; a relaxed one's is the store alone.
-  /// - A read-modify-write reads the newest, and hands the message of that on with its own (a release sequence).
+  /// - A read-modify-write reads the newest, and hands the message of that on with its own (a
+  ///   release sequence).
   /// - A lock of the system's, a gate and a scheduler hand on what their thread knows.
-  /// - Data that one thread at a time may use has a use count. A use by a thread that does not know of the use before is a
-  ///   race, and is found in every schedule in which both are.
+  /// - Data that one thread at a time may use has a use count. A use by a thread that does not know
+  ///   of the use before is a race, and is found in every schedule in which both are.
   ///
-  /// It leaves out stores that become known in another order than they were made in (2+2W), compare-exchanges that fail
-  /// without a reason or read an old value, fences and sequential consistency (no protocol rests on one), and an older store
-  /// of the value that the newest has.
+  /// It leaves out stores that become known in another order than they were made in (2+2W),
+  /// compare-exchanges that fail without a reason or read an old value, fences and sequential
+  /// consistency (no protocol rests on one), and an older store of the value that the newest has.
   ///
   /// Unchecked because one thread runs at a time.
   final class WeakMemory: @unchecked Sendable {

@@ -3,8 +3,8 @@
   import ProcedureTestSupport
   import Testing
 
-  /// What two threads may see of each other, by each of the primitives: the orders that the library rests on hold, and those
-  /// that no processor promises are found broken.
+  /// What two threads may see of each other, by each of the primitives: the orders that the library
+  /// rests on hold, and those that no processor promises are found broken.
   @Suite(.serialized, .hangLimit) struct WeakMemoryTests {
     /// Two of each kind, and a number without an order of its own.
     private final class Shared: Sendable {

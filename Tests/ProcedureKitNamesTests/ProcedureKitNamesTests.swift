@@ -1,8 +1,8 @@
 import ProcedureTestSupport
 import Testing
 
-/// Asks the compiler what it says to a user who writes the names of `OperationQueue`, `Operation` and
-/// ProcedureKit.
+/// Asks the compiler what it says to a user who writes the names of `OperationQueue`, `Operation`
+/// and ProcedureKit.
 @Suite(
   .hangLimit,
   .enabled(
@@ -167,7 +167,8 @@ struct ProcedureKitNamesTests {
           override var completionBlock: (@Sendable () -> Void)? { get { nil } set {} }
         }
         """)
-    // The note of each shows the line that says what to override. What is final can say no more than that.
+    // The note of each shows the line that says what to override. What is final can say no more
+    // than that.
     for line in [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17] {
       let said = errors[line] ?? []
       #expect(said.contains { $0.contains("cannot be overridden") }, "\(line): \(errors)")

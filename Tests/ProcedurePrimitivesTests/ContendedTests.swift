@@ -32,7 +32,8 @@ struct ContendedTests {
     #expect(counter.lock.withLock { $0.count } == 6 * rounds)
   }
 
-  // A waiting thread lends its priority to the thread that holds the lock: the system sees the latter hold something.
+  // A waiting thread lends its priority to the thread that holds the lock: the system sees the
+  // latter hold something.
   //
   //     waits, and holds the user's lock        had the lock
   //     looks: the other one holds it

@@ -75,7 +75,8 @@ import Testing
     _ = timers.schedule(twoHours, at: timers.now.advanced(by: .seconds(7_200)))
     _ = timers.schedule(tenSeconds, at: timers.now.advanced(by: .seconds(10)))
     for alarm in alarms { #expect(alarm.wait <= .seconds(10.001)) }
-    // One hour, of which only the continuous clock knows, and the alarm that goes by the wall clock.
+    // One hour, of which only the continuous clock knows, and the alarm that goes by the wall
+    // clock.
     clock.withLock { $0 += .seconds(3_600) }
     #expect(tenSeconds.firedAt.withLock { $0 } == nil)
     alarms[1].ring()

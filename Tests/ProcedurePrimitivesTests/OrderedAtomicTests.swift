@@ -8,8 +8,8 @@ import Testing
     try String(contentsOf: .packageRoot.appending(path: "Sources/\(path)"), encoding: .utf8)
   }
 
-  /// Of each function the order that its name says, the one it has, and the one it tells; and the last two again, of a
-  /// compare-exchange that fails.
+  /// Of each function the order that its name says, the one it has, and the one it tells; and the
+  /// last two again, of a compare-exchange that fails.
   private static func orders(in source: String) -> [[Substring]] {
     source.split(separator: "borrowing func ", omittingEmptySubsequences: false).dropFirst().flatMap
     { function -> [[Substring]] in

@@ -22,8 +22,8 @@
       .enabled(if: SchedulingOfThreads.canBeSet, "needs the right to set priorities"),
       arguments: Kind.allCases)
     func lending(kind: Kind) async {
-      // Some 60 µs. Where nothing is lent it is 100 ms and more, because the holder must wait for its share. The machine
-      // may stop for longer now and then, and not in most tries.
+      // Some 60 µs. Where nothing is lent it is 100 ms and more, because the holder must wait for
+      // its share. The machine may stop for longer now and then, and not in most tries.
       #expect(await medianWait(kind) < .milliseconds(50))
     }
 

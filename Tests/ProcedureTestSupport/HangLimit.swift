@@ -5,10 +5,12 @@ package import Testing
 
 /// Each suite has this trait, by which its tests are right on a busy machine.
 ///
-/// - **A limit of time that only a hang meets.** A test waits for an event, or in virtual time, and never for a number of
-///   seconds. If it waits for ever, the process stops with its name: a task can be cancelled, a blocked thread cannot.
-/// - **Only some tests at once.** By itself the runner begins all of them, and each step of one waits behind a step of two
-///   thousand others: what waits for a program, or for a transfer, then takes a half more of the processor.
+/// - **A limit of time that only a hang meets.** A test waits for an event, or in virtual time, and
+///   never for a number of seconds. If it waits for ever, the process stops with its name: a task
+///   can be cancelled, a blocked thread cannot.
+/// - **Only some tests at once.** By itself the runner begins all of them, and each step of one
+///   waits behind a step of two thousand others: what waits for a program, or for a transfer, then
+///   takes a half more of the processor.
 package struct HangLimit: SuiteTrait, TestTrait, TestScoping {
   @TaskLocal private static var isInside = false
   private static let places = Places(count: 16 * ProcessInfo.processInfo.activeProcessorCount)

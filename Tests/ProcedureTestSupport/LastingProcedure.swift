@@ -2,7 +2,8 @@ internal import Cancellation
 internal import ProcedurePrimitives
 package import Procedures
 
-/// Stands for work that takes so long by the queue's clock; blocks no thread meanwhile. Cancelled, it finishes at once.
+/// Stands for work that takes so long by the queue's clock; blocks no thread meanwhile. Cancelled,
+/// it finishes at once.
 ///
 /// For a timeline it is work, as a `DelayProcedure` is not.
 package final class LastingProcedure: Procedure, EndsByItself, @unchecked Sendable {

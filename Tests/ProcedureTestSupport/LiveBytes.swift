@@ -23,8 +23,8 @@
       return now - before
     }
 
-    /// How large a block is that malloc gives for such an object, as far as it can be used: the smallest of
-    /// several, since malloc may give one that is a little too large.
+    /// How large a block is that malloc gives for such an object, as far as it can be used: the
+    /// smallest of several, since malloc may give one that is a little too large.
     package static func usable(by make: @autoclosure () -> AnyObject) -> Int {
       let objects = (0..<64).map { _ in make() }
       return objects.map { unsafe usableSize(Unmanaged.passUnretained($0).toOpaque()) }.min() ?? 0

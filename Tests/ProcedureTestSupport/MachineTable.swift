@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The table above the declaration of a state machine: what each event does in each state.
 ///
-/// Tests ask the machine for each cell, so that the table cannot say what the machine does not do. Marks of
-/// footnotes are left out.
+/// Tests ask the machine for each cell, so that the table cannot say what the machine does not do.
+/// Marks of footnotes are left out.
 package struct MachineTable: Sendable {
   package struct Row: Sendable, CustomStringConvertible {
     package let event: String

@@ -21,8 +21,8 @@ package enum Rounds {
   /// The rounds of one race.
   package static var few: Int { isStress ? 10_000 : isSanitized || isOptimised ? 50 : 15 }
 
-  /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked for.
-  /// ThreadSanitizer looks for mistakes that do not take size.
+  /// A size: the full one with STRESS set, otherwise one that suffices to see the mistake looked
+  /// for. ThreadSanitizer looks for mistakes that do not take size.
   package static func size(_ full: Int, otherwise few: Int) -> Int {
     isStress ? full : isSanitized ? few / 5 : few
   }

@@ -7,7 +7,8 @@ package struct TypeChecker {
   private let compiler: URL
   private let modules: URL
 
-  /// The compiler of the toolchain in `PATH`, with the modules of this build; nil if one is missing.
+  /// The compiler of the toolchain in `PATH`, with the modules of this build; nil if one is
+  /// missing.
   package static let current: TypeChecker? = {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let compiler = path.split(separator: ":").lazy

@@ -19,7 +19,8 @@ struct BadServerTests {
     let answered = Recorder<String>()
   }
 
-  /// Orders go to `/order/N/METHOD`; N says how the server treats it. What it takes is noted before any answer.
+  /// Orders go to `/order/N/METHOD`; N says how the server treats it. What it takes is noted before
+  /// any answer.
   private static func server(_ ledger: Ledger) throws -> LoopbackServer {
     try LoopbackServer { request, connection in
       let words = request.path.split(separator: "/").map(String.init)
@@ -114,7 +115,8 @@ struct BadServerTests {
     String(repeating: "file \(number) ", count: 8_000)
   }
 
-  /// Files are at `/file/N`; N says how the server treats the first two requests for each. The third one gets it.
+  /// Files are at `/file/N`; N says how the server treats the first two requests for each. The
+  /// third one gets it.
   private static func fileServer(_ requests: Recorder<String>) throws -> LoopbackServer {
     try LoopbackServer { request, connection in
       guard let number = Int(request.path.split(separator: "/").last ?? "") else {

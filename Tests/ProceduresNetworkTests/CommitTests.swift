@@ -242,7 +242,8 @@ struct CommitTests {
       let download = round % 4 < 2 ? make() as Procedure : NetworkProcedure(body: make)
       queue.add(download)
       await gate.wait()
-      // Later, if it was too early before, and earlier otherwise: so most come at the end. A few milliseconds at most.
+      // Later, if it was too early before, and earlier otherwise: so most come at the end. A few
+      // milliseconds at most.
       for _ in 0..<spins { sent.value = gate }
       download.cancel()
       let outcome = await download.waitUntilFinished()

@@ -98,7 +98,8 @@ struct RedirectDecisionTests {
     #expect(Self.decide(308, "POST", fields: fields)?.request.allHTTPHeaderFields?.count == 4)
   }
 
-  /// Notes what arrives. A path `/307` is a redirect with that status, to the place that `next` returns.
+  /// Notes what arrives. A path `/307` is a redirect with that status, to the place that `next`
+  /// returns.
   private static func server(
     _ notes: Recorder<String>, next: @escaping @Sendable () -> String
   ) throws -> LoopbackServer {

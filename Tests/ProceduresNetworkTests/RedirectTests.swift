@@ -9,7 +9,8 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Foundation on Linux stops the program for an answer to a redirect that comes after the end of the task.
+/// Foundation on Linux stops the program for an answer to a redirect that comes after the end of
+/// the task.
 @Suite("Redirects", .hangLimit)
 struct RedirectTests {
   private let queue = ProcedureQueue(name: "redirects")

@@ -173,8 +173,8 @@
     func missingInterpreter() async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sh")
       defer { try? FileManager.default.removeItem(at: file) }
-      // Written by a program: a file that this process has open for writing is busy, also for a moment after, in
-      // what another test is just starting.
+      // Written by a program: a file that this process has open for writing is busy, also for a
+      // moment after, in what another test is just starting.
       let write = "echo '#!/no/such/interpreter' > '\(file.path)'; chmod 755 '\(file.path)'"
       _ = try await run(shell(write)).get()
       let result = await run(ProcessConfiguration(program: file.path))

@@ -10,7 +10,8 @@
   struct CutShortTests {
     private let queue = ProcedureQueue(name: "programs")
 
-    /// Runs `yes`, cancels it while `output` is called for the fifth time, and returns what followed.
+    /// Runs `yes`, cancels it while `output` is called for the fifth time, and returns what
+    /// followed.
     private func runUntilFifthCall(
       _ output: (_ note: @escaping @Sendable (Int) -> Void) -> ProcessOutput
     ) async -> [Int] {

@@ -171,7 +171,8 @@
           func make(_ program: String) -> ProcessPipeline {
             ProcessProcedure("echo") | ProcessProcedure(program) | ProcessProcedure("cat")
           }
-          // Without those of Dispatch's timers: it opens one for each clock, when the first timer by that clock is set.
+          // Without those of Dispatch's timers: it opens one for each clock, when the first timer
+          // by that clock is set.
           func openCount() throws -> Int {
             let files = FileManager.default
             return try files.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in

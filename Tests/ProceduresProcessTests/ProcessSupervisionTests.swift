@@ -131,7 +131,8 @@
       let directory = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
-      // What it leaves reads the end of the pipe when the program has ended, and has the output for five seconds more.
+      // What it leaves reads the end of the pipe when the program has ended, and has the output for
+      // five seconds more.
       var configuration = shell(
         "mkfifo $D/f; { read x; sleep 5; } < $D/f & exec 3> $D/f; sleep 0.1")
       configuration.environment["D"] = directory.path

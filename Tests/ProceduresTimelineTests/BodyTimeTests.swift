@@ -38,7 +38,8 @@ import Testing
     #expect(times("body") == [1, 0, 0])
     clock.advance(by: .seconds(4))
     #expect(times("body") == [1, 0, 4])
-    // The sleep is over, and no thread comes for seven seconds; then, after the yield, for half a second.
+    // The sleep is over, and no thread comes for seven seconds; then, after the yield, for half a
+    // second.
     clock.advance(by: .seconds(1))
     clock.advance(by: .seconds(7))
     #expect(times("body") == [1, 7, 5])

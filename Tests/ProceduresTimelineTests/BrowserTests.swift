@@ -3,8 +3,8 @@ import ProceduresTimeline
 import ProcedureTestSupport
 import Testing
 
-/// The page, used in a real browser: rows, search, click, keyboard, critical path, no complaint on the
-/// console, no request. The script is `.ci/timeline-check/page.py`.
+/// The page, used in a real browser: rows, search, click, keyboard, critical path, no complaint on
+/// the console, no request. The script is `.ci/timeline-check/page.py`.
 @Suite(.hangLimit) struct BrowserTests {
   private static func isInstalled(_ program: String) -> Bool {
     let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

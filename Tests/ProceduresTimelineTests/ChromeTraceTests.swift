@@ -187,7 +187,8 @@ import Testing
     await queue.waitUntilAllFinished()
     let snapshot = timeline.snapshot()
     let start = try #require(snapshot.startSince1970)
-    // The two clocks are read one after the other, between which the thread may stop: for less than all of this took.
+    // The two clocks are read one after the other, between which the thread may stop: for less than
+    // all of this took.
     let after = Date().timeIntervalSince1970
     #expect(abs(start / .seconds(1) - before) < 60 + 2 * (after - before))
     let other = try Details(snapshot).otherData

@@ -42,7 +42,8 @@ struct Example {
     return try scenario.run()
   }
 
-  /// Waits for each cause: the queue is suspended at first, and a condition, a barrier and a group follow.
+  /// Waits for each cause: the queue is suspended at first, and a condition, a barrier and a group
+  /// follow.
   static func ofAllCauses() throws -> ProcedureTimeline.Snapshot {
     let scenario = Scenario(seed: 3, limit: 2)
     let (queue, simulation) = (scenario.queue, scenario.simulation)

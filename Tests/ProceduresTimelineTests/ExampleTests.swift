@@ -4,8 +4,8 @@ import Procedures
 import ProceduresTimeline
 import Testing
 
-/// What the page and the trace of an example are, and, with `TIMELINE_FILES` set to a folder, there to be
-/// looked at: `example.html`, `example.json`, `causes.html`, `large.html`.
+/// What the page and the trace of an example are, and, with `TIMELINE_FILES` set to a folder, there
+/// to be looked at: `example.html`, `example.json`, `causes.html`, `large.html`.
 @Suite(.hangLimit) struct ExampleTests {
   private let folder = ProcessInfo.processInfo.environment["TIMELINE_FILES"]
 
@@ -27,7 +27,8 @@ import Testing
     let snapshot = try Example.ofAllCauses()
     try write(snapshot.html(title: "Each cause"), "causes.html")
     let seen = Set(snapshot.waits.map(\.cause))
-    // In virtual time a worker comes at once, observers take none, and a simulation has no main actor.
+    // In virtual time a worker comes at once, observers take none, and a simulation has no main
+    // actor.
     #expect(seen == Set(WaitCause.allCases).subtracting([.worker, .observer, .mainActor]))
   }
 

@@ -5,10 +5,11 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-/// Programs in which most of the time goes to one cause, planted among other work, in virtual time: the verdict is to
-/// name that one first.
+/// Programs in which most of the time goes to one cause, planted among other work, in virtual time:
+/// the verdict is to name that one first.
 @Suite(.hangLimit) struct PlantedCauseTests {
-  /// What is planted in a queue with three slots, that also has `noise` seconds of work for each step of the rest.
+  /// What is planted in a queue with three slots, that also has `noise` seconds of work for each
+  /// step of the rest.
   struct Program: Sendable, CustomTestStringConvertible {
     let cause: String
     var limit = 3

@@ -5,7 +5,8 @@ import ProceduresTesting
 import ProceduresTimeline
 import Testing
 
-/// The rules of OTLP's JSON: of Protocol Buffers' JSON, but with ids in hexadecimal, and enumerations as numbers.
+/// The rules of OTLP's JSON: of Protocol Buffers' JSON, but with ids in hexadecimal, and
+/// enumerations as numbers.
 @Suite(.hangLimit) struct SpanTests {
   struct Request: Decodable { let resourceSpans: [ResourceSpans] }
   struct ResourceSpans: Decodable {
@@ -378,7 +379,8 @@ import Testing
     let spans = try read(timeline.otlpRequests(service: "shop"))
     #expect(faults(spans) == [])
     let start = try #require(UInt64(spans[0].startTimeUnixNano))
-    // The two clocks are read one after the other, between which the thread may stop: for less than all of this took.
+    // The two clocks are read one after the other, between which the thread may stop: for less than
+    // all of this took.
     let apart = 60 + 2 * (Date().timeIntervalSince1970 - before)
     #expect(before - 1 <= Double(start) / 1e9 && Double(start) / 1e9 <= after + apart)
     let startOfSnapshot = try #require(snapshots[0].startSince1970)

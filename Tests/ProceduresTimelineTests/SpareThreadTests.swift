@@ -9,8 +9,8 @@ import Testing
   func marked() async {
     await #expect(processExitsWith: .success) {
       func run() {
-        // On a queue of its own the first one has a thread of Dispatch for certain. In the pool it may not: on a busy
-        // machine that comes late, and with one core its one thread is this one.
+        // On a queue of its own the first one has a thread of Dispatch for certain. In the pool it
+        // may not: on a busy machine that comes late, and with one core its one thread is this one.
         let (own, queue) = (
           ProcedureQueue(underlyingQueue: DispatchQueue(label: "own")), ProcedureQueue()
         )

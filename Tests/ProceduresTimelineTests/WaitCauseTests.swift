@@ -186,8 +186,8 @@ private struct Slow: Condition {
     let (holder, waiter) = (lasting(2, "holder"), lasting(1, "waiter"))
     holder.add(condition: AtMost(1, of: disk))
     waiter.add(condition: AtMost(1, of: disk))
-    // The waiter steps aside at once, and what came behind it takes its slot. When the holder ends, at 2,
-    // its slot is for one that is more urgent than the waiter.
+    // The waiter steps aside at once, and what came behind it takes its slot. When the holder ends,
+    // at 2, its slot is for one that is more urgent than the waiter.
     let urgent = lasting(4, "urgent")
     urgent.priority = .high
     scenario.queue.add(holder, waiter, lasting(10, "filler"))

@@ -3,8 +3,9 @@ internal import ProcedurePrimitives
 extension CancellationToken {
   /// Waits until the token has completed.
   ///
-  /// If the awaiting task is cancelled first, the wait ends at once, leaves no handler on the token,
-  /// and does not cancel it. It does not suspend on a completed token. Any number of tasks may wait.
+  /// If the awaiting task is cancelled first, the wait ends at once, leaves no handler on the
+  /// token, and does not cancel it. It does not suspend on a completed token. Any number of tasks
+  /// may wait.
   ///
   /// ```swift
   /// if await token.waitUntilCancelled() { print("cancelled") } else { print("never will be") }

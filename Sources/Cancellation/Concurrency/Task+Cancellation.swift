@@ -4,9 +4,10 @@ internal import ProcedurePrimitives
 extension Task where Failure == any Error {
   /// Starts a task that is cancelled when `token` is.
   ///
-  /// The task is registered on the token before the first line of `operation` runs, so every line that runs after
-  /// `cancel()` has returned sees the cancel. If the token is already cancelled, the task starts cancelled and still
-  /// runs, as Swift's tasks do. A task that has ended leaves the token. Cancelling the task does not cancel the token.
+  /// The task is registered on the token before the first line of `operation` runs, so every line
+  /// that runs after `cancel()` has returned sees the cancel. If the token is already cancelled,
+  /// the task starts cancelled and still runs, as Swift's tasks do. A task that has ended leaves
+  /// the token. Cancelling the task does not cancel the token.
   ///
   /// ```swift
   /// Task(cancelledBy: token) {

@@ -17,9 +17,9 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
 
   /// Starts the task on the actor of `operation`, in the order in which Swift starts tasks there.
   func task(priority: TaskPriority?) -> Task<Success, any Error> {
-    // A closure gets an actor that is known only at run time if it is formed in a function isolated to that actor.
-    // Forming it touches no state of the actor, so the function may be called as if it were not isolated;
-    // `Actor.assumeIsolated` of the standard library casts in the same way.
+    // A closure gets an actor that is known only at run time if it is formed in a function isolated
+    // to that actor. Forming it touches no state of the actor, so the function may be called as if
+    // it were not isolated; `Actor.assumeIsolated` of the standard library casts in the same way.
     typealias Isolated = (Self, TaskPriority?, isolated (any Actor)?) -> Task<Success, any Error>
     typealias Plain = (Self, TaskPriority?, (any Actor)?) -> Task<Success, any Error>
     let isolated: Isolated = Self.start
@@ -39,7 +39,8 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
   }
 }
 
-/// The place where the canceller finds a task. The task begins when it is registered, and leaves when it ends.
+/// The place where the canceller finds a task. The task begins when it is registered, and leaves
+/// when it ends.
 class TaskPlace: @unchecked Sendable {
   @safe private struct Gate: Sendable {
     var isOpen = false

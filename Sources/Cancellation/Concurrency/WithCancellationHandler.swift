@@ -5,9 +5,9 @@ internal import ProcedurePrimitives
 ///
 /// The handler is called at most once: by the thread that cancels, or by this one, before the
 /// operation, if the token already is cancelled. After this returns it is not running and never
-/// will: you may tear down the values that it uses. If it still runs when the operation ends, the task is
-/// suspended until it has returned; no thread is blocked. A handler may be what makes the operation
-/// end; it must not wait for this call to return.
+/// will: you may tear down the values that it uses. If it still runs when the operation ends, the
+/// task is suspended until it has returned; no thread is blocked. A handler may be what makes the
+/// operation end; it must not wait for this call to return.
 ///
 /// ```swift
 /// try await withCancellationHandler(for: token) {
@@ -39,10 +39,11 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
   }
 }
 
-/// Runs `operation`, which blocks, and `handler` if `token` is cancelled meanwhile; returns when both have ended.
+/// Runs `operation`, which blocks, and `handler` if `token` is cancelled meanwhile; returns when
+/// both have ended.
 ///
-/// `withCancellationHandler(for:)` for code that is not async. After this returns the handler is not running and never
-/// will: you may close, free or reuse its resources.
+/// `withCancellationHandler(for:)` for code that is not async. After this returns the handler is
+/// not running and never will: you may close, free or reuse its resources.
 ///
 /// ```swift
 /// try withBlockingCancellationHandler(for: token) {
@@ -53,10 +54,10 @@ public nonisolated(nonsending) func withCancellationHandler<Result, Failure: Err
 /// socket.close()
 /// ```
 ///
-/// The handler is called at most once: by the thread that cancels, or by this one, before the operation, if the token
-/// already is cancelled. If another thread still runs it when the operation ends, this call blocks until it has
-/// returned. A cancel inside the operation runs the handler right there, without a wait. The handler must not wait for
-/// this call to return.
+/// The handler is called at most once: by the thread that cancels, or by this one, before the
+/// operation, if the token already is cancelled. If another thread still runs it when the operation
+/// ends, this call blocks until it has returned. A cancel inside the operation runs the handler
+/// right there, without a wait. The handler must not wait for this call to return.
 @available(*, noasync, message: "it blocks a thread: await withCancellationHandler(for:)")
 public func withBlockingCancellationHandler<Result, Failure: Error>(
   for token: CancellationToken,

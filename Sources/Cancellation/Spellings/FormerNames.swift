@@ -1,4 +1,5 @@
-// The names that programs written before record 0102 use: they compile, and the compiler says what to write.
+// The names that programs written before record 0102 use: they compile, and the compiler says what
+// to write.
 
 extension CancellationRegistration {
   /// Takes the handler off the token: `remove()`.

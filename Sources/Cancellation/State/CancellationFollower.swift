@@ -1,16 +1,17 @@
 internal import ProcedurePrimitives
 
-/// Something that is cancelled with a token, and is none itself: it is marked with the tokens that depend on that one,
-/// before any handler is called.
+/// Something that is cancelled with a token, and is none itself: it is marked with the tokens that
+/// depend on that one, before any handler is called.
 package protocol CancellationFollower: AnyObject, Sendable {
-  /// The first part: from now on the follower reads cancelled. Called once, by the thread that cancels the token;
-  /// threads that must not run ahead of it wait for it.
+  /// The first part: from now on the follower reads cancelled. Called once, by the thread that
+  /// cancels the token; threads that must not run ahead of it wait for it.
   ///
-  /// So it must run no user code and release nothing: the appended entry keeps any object whose last reference it may
-  /// hold. It must not allocate per follower: a thread in the allocator waits until other threads leave it.
+  /// So it must run no user code and release nothing: the appended entry keeps any object whose
+  /// last reference it may hold. It must not allocate per follower: a thread in the allocator waits
+  /// until other threads leave it.
   ///
-  /// - Parameter walk: marks the follower's own token, if it has one, in the same step. Another cancel that finds the
-  ///   follower marked finds this walk by that token, and waits for it.
+  /// - Parameter walk: marks the follower's own token, if it has one, in the same step. Another
+  ///   cancel that finds the follower marked finds this walk by that token, and waits for it.
   func mark(
     becauseOf reason: CancellationReason, by walk: FollowerWalk, into marked: inout [MarkedFollower]
   )
@@ -27,7 +28,8 @@ package struct FollowerWalk: Equatable, Sendable {
     left.marking === right.marking
   }
 
-  /// Returns when everything that the walk marks reads cancelled. Must be called without a lock, and not by the walker.
+  /// Returns when everything that the walk marks reads cancelled. Must be called without a lock,
+  /// and not by the walker.
   package func wait() { marking.wait() }
 }
 
@@ -71,8 +73,8 @@ package struct MarkedFollower: Sendable {
     self.init(nil, reason, isFirst: true, own: nil, rest: .tree(forEach))
   }
 
-  /// Another walk marks the rest of a tree, and its thread delivers it. This walk calls no user code before the other
-  /// is done.
+  /// Another walk marks the rest of a tree, and its thread delivers it. This walk calls no user
+  /// code before the other is done.
   package init(tree walk: FollowerWalk) {
     self.init(nil, .requested, isFirst: false, own: nil, rest: .walk(walk))
   }
@@ -99,8 +101,8 @@ package struct MarkedFollower: Sendable {
   }
 }
 
-/// The followers that a thread lets go on after the handlers that it calls now: they read cancelled, and their cancels have
-/// not been delivered.
+/// The followers that a thread lets go on after the handlers that it calls now: they read
+/// cancelled, and their cancels have not been delivered.
 ///
 /// Only that thread uses it.
 package final class UndeliveredCancels: @unchecked Sendable {

@@ -2,7 +2,8 @@ internal import ProcedurePrimitives
 
 extension CancellationState {
   enum Holding {
-    /// The timer keeps the state: a source that is released settles the state, which cancels the timer.
+    /// The timer keeps the state: a source that is released settles the state, which cancels the
+    /// timer.
     case strongly
     /// There is no source: the state lives as long as a token or a handler does.
     case weakly
@@ -11,8 +12,8 @@ extension CancellationState {
   /// Replaces the deadline. Of concurrent calls the last one to take the lock counts.
   ///
   /// - Parameters:
-  ///   - isAhead: whether the deadline lay ahead when the caller computed it. Then this thread never calls handlers,
-  ///     even if the deadline has passed since.
+  ///   - isAhead: whether the deadline lay ahead when the caller computed it. Then this thread
+  ///     never calls handlers, even if the deadline has passed since.
   ///   - reason: why the token is cancelled when the deadline passes.
   func setDeadline(
     _ instant: ContinuousClock.Instant, isAhead: Bool = false, clock: TimerClock,
@@ -23,7 +24,8 @@ extension CancellationState {
       settle(.cancelled(reason))
       return
     }
-    // 1. Replace the deadline under the lock. The generation tells a replaced timer from the current one.
+    // 1. Replace the deadline under the lock. The generation tells a replaced timer from the
+    //    current one.
     let replaced: (generation: UInt64, old: CancellationExtras.Deadline?)? = withMachine {
       machine in
       guard machine.isPending else { return nil }
@@ -43,7 +45,8 @@ extension CancellationState {
       case .weakly: WeakDeadline(self, generation, clock)
       }
     let key = clock.service.schedule(target, at: instant)
-    // 3. Keep the key, unless a later call has replaced the deadline: then this timer is not needed.
+    // 3. Keep the key, unless a later call has replaced the deadline: then this timer is not
+    //    needed.
     let isCurrent = withMachine { machine in
       guard let extras = machine.links.extras, extras.deadlineGeneration == generation else {
         return false
@@ -71,12 +74,13 @@ extension CancellationState {
 
   /// Called when a timer of this state fires. Ignored if the deadline was replaced or removed.
   ///
-  /// The timer's thread marks the tree, so that the cancel takes effect without another thread. It hands work that may
-  /// run user code to a global queue.
+  /// The timer's thread marks the tree, so that the cancel takes effect without another thread. It
+  /// hands work that may run user code to a global queue.
   fileprivate func deadlinePassed(
     generation: UInt64, on clock: TimerClock, _ reason: CancellationReason
   ) {
-    // The thread that carries the end out takes it from the lock: this thread must not release the last reference.
+    // The thread that carries the end out takes it from the lock: this thread must not release the
+    // last reference.
     let end = Locked(begin(.cancelled(reason), ifDeadline: generation))
     let carryOut = { @Sendable in end.withLock { $0.take() }?.finish() }
     switch end.withLock({ $0?.concernsOthers }) {

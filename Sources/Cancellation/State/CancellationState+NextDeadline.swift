@@ -38,9 +38,11 @@ extension CancellationState {
 
   /// The deadline that will cancel this token: its own, or one of a token that it depends on.
   ///
-  /// 1. A token is combined after all its operands. There is no recursion: a chain may be a hundred thousand long.
+  /// 1. A token is combined after all its operands. There is no recursion: a chain may be a hundred
+  ///    thousand long.
   /// 2. Each token is visited once; a circle, which no deadline can leave, ends there.
-  /// 3. One lock is held at a time. A settled operand does not count: it has cancelled this token, or never will.
+  /// 3. One lock is held at a time. A settled operand does not count: it has cancelled this token,
+  ///    or never will.
   func nextDeadline() -> NextDeadline? {
     var visited: Set<CancellationState> = []
     var found: [CancellationState: NextDeadline] = [:]

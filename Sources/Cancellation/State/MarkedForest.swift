@@ -1,7 +1,8 @@
 internal import ProcedurePrimitives
 
-/// The marks of one end: the tree of tokens that depend on the first one, the followers of these, the trees of
-/// their own tokens, and so on. While it is built, nothing is released and no user code runs.
+/// The marks of one end: the tree of tokens that depend on the first one, the followers of these,
+/// the trees of their own tokens, and so on. While it is built, nothing is released and no user
+/// code runs.
 struct MarkedForest: Sendable {
   /// The rest of that end, which may run user code.
   enum Remaining: Sendable {
@@ -27,7 +28,8 @@ struct MarkedForest: Sendable {
     visit(&unvisited, by: marking, &met)
   }
 
-  /// The followers that `mark` marks, which no token cancels, and everything that depends on their own tokens.
+  /// The followers that `mark` marks, which no token cancels, and everything that depends on their
+  /// own tokens.
   init(
     _ mark: (FollowerWalk, inout [MarkedFollower]) -> Void, by marking: TreeMarking,
     _ met: inout [TreeMarking]
@@ -87,8 +89,8 @@ struct MarkedForest: Sendable {
     return states
   }
 
-  /// Visits the followers in the order of registration, each after the followers and handlers of its own token. The
-  /// tokens come last.
+  /// Visits the followers in the order of registration, each after the followers and handlers of
+  /// its own token. The tokens come last.
   func forEachRemaining(_ body: (Remaining) -> Void) {
     // The last one was visited first.
     for (follower, ownTokens) in followers.reversed() {

@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Cancels its token when the last member has left. Use it for work that several viewers share, who come and go.
+/// Cancels its token when the last member has left. Use it for work that several viewers share, who
+/// come and go.
 ///
 /// ```swift
 /// let viewers = SharedCancellation()
@@ -10,29 +11,33 @@ internal import ProcedurePrimitives
 /// start(token: viewers.token)
 /// ```
 ///
-/// It is an `a && b` that grows. Each member joins with a token of its own, and leaves when that token is cancelled.
-/// The last member that leaves cancels the shared token, with the reason of its own token.
+/// It is an `a && b` that grows. Each member joins with a token of its own, and leaves when that
+/// token is cancelled. The last member that leaves cancels the shared token, with the reason of its
+/// own token.
 ///
-/// | the shared token | `join(until:)` | a member's token is cancelled | a member's token completes *not cancelled* |
+/// | the shared token | `join(until:)` | a member's token is cancelled | one ends *not cancelled* |
 /// |---|---|---|---|
 /// | pending, without a member yet | true: the first member | | |
-/// | pending, with members | true: one more | one less; the last cancels it | completes *not cancelled*: that member stays |
+/// | pending, with members | true: one more | one less; the last cancels it | does likewise |
 /// | cancelled | false | | |
 /// | completed *not cancelled* | true, and nothing is kept | | |
 ///
-/// A token that was cancelled before joins, and leaves at once. A token that can never be cancelled, such as `.never`,
-/// never leaves.
+/// A member whose token completes *not cancelled* will never leave, so the shared token completes
+/// *not cancelled*, too.
 ///
-/// When the object is released, the shared token completes *not cancelled*, like the token of a source. Keep the object
-/// as long as the work may be cancelled.
+/// A token that was cancelled before joins, and leaves at once. A token that can never be
+/// cancelled, such as `.never`, never leaves.
+///
+/// When the object is released, the shared token completes *not cancelled*, like the token of a
+/// source. Keep the object as long as the work may be cancelled.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread and from handlers. The thread that cancels the last member's token calls
-/// the handlers of the shared token, before its `cancel()` returns.
+/// Everything may be called from any thread and from handlers. The thread that cancels the last
+/// member's token calls the handlers of the shared token, before its `cancel()` returns.
 ///
 /// ## Memory
-/// O(members). Members that have left take no memory. When the shared token has ended, its handlers leave the tokens of
-/// the members, so a token that lives long may join any number of times.
+/// O(members). Members that have left take no memory. When the shared token has ended, its handlers
+/// leave the tokens of the members, so a token that lives long may join any number of times.
 public final class SharedCancellation: Sendable {
   private let members = Members()
 
@@ -50,8 +55,8 @@ public final class SharedCancellation: Sendable {
   /// Adds a member that leaves when `token` is cancelled. O(1).
   ///
   /// - Parameter token: cancelled when this member does not want the work any more.
-  /// - Returns: false if the last member had left before: then nothing changes. Begin the work anew, with another
-  ///   `SharedCancellation`.
+  /// - Returns: false if the last member had left before: then nothing changes. Begin the work
+  ///   anew, with another `SharedCancellation`.
   @discardableResult
   public func join(until token: CancellationToken) -> Bool {
     members.join(until: token)
@@ -63,7 +68,8 @@ public final class SharedCancellation: Sendable {
 
 /// The members, each with the handler on its token.
 ///
-/// The handlers keep this object, and not the public one. They are unregistered when the shared token has ended.
+/// The handlers keep this object, and not the public one. They are unregistered when the shared
+/// token has ended.
 private final class Members: Sendable {
   private struct Member: Sendable {
     /// Nil until the handler has been registered.
@@ -113,7 +119,8 @@ private final class Members: Sendable {
     let registration = token.onComplete { [self] isCancelled in
       tokenEnded(key, isCancelled ? token.reason ?? .requested : nil)
     }
-    // 3. Keep the registration. If the shared token has ended in between, no other thread unregisters the handler.
+    // 3. Keep the registration. If the shared token has ended in between, no other thread
+    //    unregisters the handler.
     let isKept = content.withLock { content in
       guard content.members.contains(key) else { return false }
       content.members[key.place].registration = registration

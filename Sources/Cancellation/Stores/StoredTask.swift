@@ -11,7 +11,8 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
 
   private let attachment = Locked(Attachment())
   private let table: TaskTable
-  /// The group of its id. The table writes it before the task is created; the task reads it at its end.
+  /// The group of its id. The table writes it before the task is created; the task reads it at its
+  /// end.
   @safe @exclusivity(unchecked) var group: TaskTable.Group?
 
   init(in table: TaskTable) {
@@ -41,7 +42,8 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
     if let group { table.remove(self, from: group) }
   }
 
-  /// The task. While it is being created, this is a second task that waits for it and forwards its result.
+  /// The task. While it is being created, this is a second task that waits for it and forwards its
+  /// result.
   func task<Success: Sendable>() -> Task<Success, any Error> {
     if let task = attachment.withLock({ $0.task }) as? Task<Success, any Error> { return task }
     return Task {

@@ -17,9 +17,10 @@ public struct CancellationRegistration: Sendable {
 
   /// Takes the handler off the token.
   ///
-  /// Never waits, so it cannot deadlock, even inside a handler. O(1). When it returns false, the handler may still be
-  /// running on another thread; if that matters, `withBlockingCancellationHandler(for:)` and the async
-  /// `withCancellationHandler(for:)` wait for it.
+  /// Never waits, so it cannot deadlock, even inside a handler. O(1). When it returns false, the
+  /// handler may still be running on another thread; if that matters,
+  /// `withBlockingCancellationHandler(for:)` and the async `withCancellationHandler(for:)` wait for
+  /// it.
   ///
   /// - Returns: true if the handler has not run and never will; its captures are released before
   ///   this returns. False if it ran, is running, or was removed before.

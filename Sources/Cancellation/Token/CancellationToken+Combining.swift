@@ -2,9 +2,9 @@ extension CancellationToken {
   /// A token that is cancelled as soon as any of `tokens` is; also written `a || b`.
   ///
   /// It completes *not cancelled* only when all of them have. Its reason comes from the token that
-  /// was cancelled first. Tokens that have already completed decide at once and are not registered on;
-  /// when a single token is left to decide, that token itself is returned and nothing is allocated.
-  /// Without tokens it is `never`.
+  /// was cancelled first. Tokens that have already completed decide at once and are not registered
+  /// on; when a single token is left to decide, that token itself is returned and nothing is
+  /// allocated. Without tokens it is `never`.
   ///
   /// ```swift
   /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))

@@ -1,10 +1,12 @@
 internal import ProcedurePrimitives
 
 extension CancellationToken {
-  /// A token that is cancelled with `.deadlineExceeded` when `duration` has passed. Needs no source.
+  /// A token that is cancelled with `.deadlineExceeded` when `duration` has passed. Needs no
+  /// source.
   ///
-  /// It fires as long as it has a handler or an owner; with neither, its timer and memory are released at once. Zero
-  /// and negative durations have passed at once; a duration of more than 146 years never ends.
+  /// It fires as long as it has a handler or an owner; with neither, its timer and memory are
+  /// released at once. Zero and negative durations have passed at once; a duration of more than 146
+  /// years never ends.
   public static func timeout(_ duration: Duration) -> Self {
     timeout(duration, clock: .continuous)
   }
@@ -29,17 +31,20 @@ extension CancellationToken {
 
 /// The time that a token has left.
 extension CancellationToken {
-  /// The instant at which a deadline will cancel this token if nothing else does before; nil without one.
+  /// The instant at which a deadline will cancel this token if nothing else does before; nil
+  /// without one.
   ///
-  /// It is the earliest deadline of its source and of the tokens that it is linked to; for `a && b` the later one, if
-  /// both have one. Tokens of `map` and `flatMap` have none, since their closures decide. A procedure's timeout is not
-  /// a deadline of its token. Nil once the token has completed. The instant is one of the continuous clock, even for a
-  /// deadline by the wall clock, or of the given test clock.
+  /// It is the earliest deadline of its source and of the tokens that it is linked to; for `a && b`
+  /// the later one, if both have one. Tokens of `map` and `flatMap` have none, since their closures
+  /// decide. A procedure's timeout is not a deadline of its token. Nil once the token has
+  /// completed. The instant is one of the continuous clock, even for a deadline by the wall clock,
+  /// or of the given test clock.
   ///
   /// - Complexity: O(n) in the number of tokens that can cancel this one.
   public var deadline: ContinuousClock.Instant? { state?.nextDeadline()?.instant }
 
-  /// How much time is left until `deadline`; zero once the token is cancelled, nil without a deadline.
+  /// How much time is left until `deadline`; zero once the token is cancelled, nil without a
+  /// deadline.
   ///
   /// ```swift
   /// try token.checkCancellation()

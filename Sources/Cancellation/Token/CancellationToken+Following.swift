@@ -30,8 +30,8 @@ extension FollowerWalk {
 }
 
 extension MarkedFollower {
-  /// - Parameter source: the source of the follower's own token, if it has one and is cancelled. The follower keeps it
-  ///   alive.
+  /// - Parameter source: the source of the follower's own token, if it has one and is cancelled.
+  ///   The follower keeps it alive.
   package init(
     _ follower: any CancellationFollower, _ reason: CancellationReason, isFirst: Bool,
     source: CancellationTokenSource?, rest: Rest
@@ -41,7 +41,8 @@ extension MarkedFollower {
 }
 
 extension CancellationToken {
-  /// Cancels `follower` with the token, at once if the token was cancelled before. The token does not keep it alive.
+  /// Cancels `follower` with the token, at once if the token was cancelled before. The token does
+  /// not keep it alive.
   ///
   /// - Returns: the follower's place; nil if the token will not cancel it any more.
   package func follow(by follower: any CancellationFollower) -> FollowerPlace? {

@@ -10,7 +10,8 @@ public enum CancellationReason: Sendable {
   case deadlineExceeded
   /// The surrounding Swift task was cancelled.
   case taskCancelled
-  /// This process got the signal of this number: see `CancellationToken.signals` of `ProceduresProcess`.
+  /// This process got the signal of this number: see `CancellationToken.signals` of
+  /// `ProceduresProcess`.
   case signal(Int32)
   /// Something it depends on failed with this error.
   case failure(any Error)
@@ -32,8 +33,8 @@ extension CancellationReason: CustomStringConvertible {
 extension CancellationReason: Equatable {
   /// Whether both are the same reason, with the same signal, or with equal errors.
   ///
-  /// Two errors are equal if they are of the same type and `==` says so. If the type has no `==`, objects are equal if they
-  /// are identical, and values if their descriptions are equal.
+  /// Two errors are equal if they are of the same type and `==` says so. If the type has no `==`,
+  /// objects are equal if they are identical, and values if their descriptions are equal.
   public static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.requested, .requested), (.deadlineExceeded, .deadlineExceeded),

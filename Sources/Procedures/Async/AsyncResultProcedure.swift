@@ -47,11 +47,12 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   final override var runsOnMainActor: Bool { isIsolatedToMainActor }
   private final let isIsolatedToMainActor: Bool
 
-  /// Whether the closure will begin on the main actor, and has not. Guarded by the procedure's lock.
+  /// Whether the closure will begin on the main actor, and has not. Guarded by the procedure's
+  /// lock.
   private final var isBodyAwaited = false
 
-  /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on a queue, and in its
-  /// turn.
+  /// The task while it runs, or waits to. Guarded by the procedure's lock; written before it is on
+  /// a queue, and in its turn.
   private final var task: ProcedureTask?
 
   init(name: String?, _ work: AsyncWork, isolation: (any Actor)? = nil) {
@@ -204,7 +205,8 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var awaitsMainActor: Bool { peek { _ in isBodyAwaited } }
 
-  /// The closure, which notes that it begins. It is called on the main actor, so that it begins there at once.
+  /// The closure, which notes that it begins. It is called on the main actor, so that it begins
+  /// there at once.
   private func onMainActor(_ body: @escaping Body) -> Body {
     withCore { core in
       isBodyAwaited = true

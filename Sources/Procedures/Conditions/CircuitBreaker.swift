@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
 /// | closed | starts | the count begins anew | counts; the last one opens it | |
 /// | open, until the pause is over | fails | | | |
 /// | open, after that | is the trial: half open | | | |
-/// | half open | fails | the trial: closes it | the trial: opens it anew | the trial: open, the next is the trial |
+/// | half open | fails | the trial: closes it | the trial: opens it anew | the trial: as before |
 ///
 /// A procedure fails if it has executed and ends with errors, its own time-out included.
 /// `isFailure` may exclude an error, such as a missing page: the service has answered, which counts

@@ -13,8 +13,8 @@
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
   public struct Entry: Identifiable, Sendable {
-    /// Those of the whole snapshot. An entry is a place among them: nested values would be released by recursion, and
-    /// groups may be nested thousands deep.
+    /// Those of the whole snapshot. An entry is a place among them: nested values would be released
+    /// by recursion, and groups may be nested thousands deep.
     fileprivate let records: [Record]
     fileprivate let place: Int
 

@@ -104,7 +104,8 @@ struct WaitGraph {
     // 2. The circles among them, each once, with all that their members wait for, by way of others.
     let suspects = circles(among: keepers)
     let reached = suspects.map { self.reached(from: $0, keepers) }
-    // 3. The waits of these once more. A procedure is proved stuck if its wait has lasted, and all its keepers' have.
+    // 3. The waits of these once more. A procedure is proved stuck if its wait has lasted, and all
+    //    its keepers' have.
     let lasting = lasting(among: reached.reduce(into: []) { $0.formUnion($1) })
     let proved = suspects.indices.filter { reached[$0].isSubset(of: lasting) }.map { suspects[$0] }
     let cycles = proved.map { circle in
@@ -113,7 +114,8 @@ struct WaitGraph {
     return (cycles, proved.count < suspects.count)
   }
 
-  /// Those that keep each stuck procedure: one of those that it waits for, or all if each of a few would be enough.
+  /// Those that keep each stuck procedure: one of those that it waits for, or all if each of a few
+  /// would be enough.
   private func keepers(_ canEnd: [Bool], _ ended: [Int]) -> [[Int]] {
     let stuck = rows.map { row in row.filter { !canEnd[$0] } }
     return procedures.indices.map { index in
@@ -260,14 +262,15 @@ struct WaitCycle: Sendable {
     // 1. Nothing goes on before the rest is carried out.
     let (isFirst, rest) = Procedure.beginCancel(
       members, errors: [error], reason: .failure(error))
-    // 2. Reported before the wait of any caller for a member is over; once, although the queues of two members may have
-    // proved the cycle at the same time.
+    // 2. Reported before the wait of any caller for a member is over; once, although the queues of
+    //    two members may have proved the cycle at the same time.
     if isFirst || !members.contains(where: \.wasInCycle) {
       let report = ProcedureDiagnostic.waitCycle(error)
       if calls.isEmpty {
         supervisor.report(report)
       } else {
-        // A call that returns too early is news to the code behind it, which may not look at its procedure's errors.
+        // A call that returns too early is news to the code behind it, which may not look at its
+        // procedure's errors.
         report.reportAloud(to: supervisor)
       }
     }

@@ -148,8 +148,8 @@ extension ProcedureList {
   /// Taking the lock makes arrived procedures members.
   fileprivate func admit() { locked { _ in } }
 
-  /// The oldest members of each line, and whether nothing but the list refers to each, however weakly; and the first that a
-  /// thread would take, if one may start.
+  /// The oldest members of each line, and whether nothing but the list refers to each, however
+  /// weakly; and the first that a thread would take, if one may start.
   ///
   /// Holds the lock for some microseconds: what has arrived stays where it is.
   fileprivate func oldest(

@@ -294,8 +294,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     return withCore { $0.noteChildrenFinished(withErrors: errors) } == .turn
   }
 
-  /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes no turn, so that no
-  /// child waits for another's.
+  /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes
+  /// no turn, so that no child waits for another's.
   final override func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool {
     let runsCode = mayDecideOtherwise
     let canHear = withCore {

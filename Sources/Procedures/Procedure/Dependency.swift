@@ -16,9 +16,12 @@ internal import ProcedurePrimitives
 ///
 /// ```
 /// made      the dependent's     joins the dependent's row
-/// armed     the dependent's     knows the dependent, which counts it: when that is enqueued, or at once if it was
-/// entered   the dependency's    joins the dependency's row, unless that has finished: then it is settled
-/// settled   none                on the dependency's worker, which counts it off under the dependent's lock
+/// armed     the dependent's     knows the dependent, which counts it: when the dependent is
+///                               enqueued, or at once if it was
+/// entered   the dependency's    joins the dependency's row; if the dependency has finished, it is
+///                               settled instead
+/// settled   none                on the dependency's worker, which counts it off under the
+///                               dependent's lock
 /// left      none                leaves the dependent's row with the dependent's last step
 /// ```
 ///
@@ -27,13 +30,13 @@ internal import ProcedurePrimitives
 /// thread whose change of the status succeeded counts the dependency off, and releases the
 /// dependent. No lock is held from one step to the next.
 ///
-/// | field              | guarded by                                                                          |
-/// |--------------------|-------------------------------------------------------------------------------------|
-/// | `dependent`        | the dependent's lock until it is entered; then by who changes the status             |
-/// | `isTakenBack`      | the dependent's lock                                                                |
-/// | `nextOfDependent`  | the dependent's lock; in its last turn by that turn                                 |
-/// | `nextOfDependency` | the thread that enters it; then the dependency's lock; in its last turn by that turn |
-/// | `patience`         | the dependency's lock                                                               |
+/// | field              | guarded by                                                            |
+/// |--------------------|-----------------------------------------------------------------------|
+/// | `dependent`        | the dependent's lock until it is entered; then who changes its status |
+/// | `isTakenBack`      | the dependent's lock                                                  |
+/// | `nextOfDependent`  | the dependent's lock; its last turn                                   |
+/// | `nextOfDependency` | the thread that enters it; the dependency's lock; its last turn       |
+/// | `patience`         | the dependency's lock                                                 |
 ///
 /// Invariants:
 /// 1. The dependent is referred to from armed until settled or revoked: no reference cycle is left

@@ -44,7 +44,7 @@ internal import ProcedurePrimitives
 ///
 /// ```
 /// didAttach → [handOver] → [evaluateConditions] → willExecute → [announceChildren] → execute →
-///                   pending                             started                            executing
+///                   pending                             started                       executing
 /// didExecute → [settleChildren] → willFinish → [askGroup → (waitForGroup)] → didFinish → retire
 ///                                 finishing                                  finished
 /// ```

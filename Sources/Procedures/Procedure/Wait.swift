@@ -91,17 +91,19 @@ enum Wait: Sendable {
   }
 }
 
-/// Holders of the slots of a list, or of the places of a category, for which many may wait. They share it.
+/// Holders of the slots of a list, or of the places of a category, for which many may wait. They
+/// share it.
 final class SharedHolders: Sendable {
   let procedures: [Procedure]
 
   init(_ procedures: [Procedure]) { self.procedures = procedures }
 }
 
-/// One reading of the waits of many procedures: they share what they wait for, so that thousands that wait for thousands
-/// cost their sum.
+/// One reading of the waits of many procedures: they share what they wait for, so that thousands
+/// that wait for thousands cost their sum.
 struct WaitReading: Sendable {
-  /// The references to release after the locks: the procedures that were visited, and holders that were replaced.
+  /// The references to release after the locks: the procedures that were visited, and holders that
+  /// were replaced.
   fileprivate var seen: [Procedure] = []
   private var replaced: [SharedHolders] = []
   /// The holders of the slots of lists. A list is kept, so that its address remains its own.
@@ -111,7 +113,8 @@ struct WaitReading: Sendable {
 
   /// The holders of all slots of a list. Called under its lock, where there are so many at least.
   ///
-  /// Those that were read before may have left since, and others have come. In a wait that never ends all remain.
+  /// Those that were read before may have left since, and others have come. In a wait that never
+  /// ends all remain.
   fileprivate mutating func holders(
     of list: ProcedureList, limit: Int, _ read: () -> [Procedure]
   ) -> SharedHolders {
@@ -122,7 +125,8 @@ struct WaitReading: Sendable {
     return holders
   }
 
-  /// The holders at a level, in the order in which they first asked. Called under the lock of the table.
+  /// The holders at a level, in the order in which they first asked. Called under the lock of the
+  /// table.
   mutating func holders(at level: ExclusionLevel) -> SharedHolders {
     let id = ObjectIdentifier(level)
     // How many of them have to leave is known of the present ones.
@@ -154,8 +158,8 @@ extension Procedure {
   /// Its present wait, and a number that changes with each change of the wait.
   ///
   /// - Parameters:
-  ///   - asksList: false to leave out the wait in its list, its children, and the procedures of a call. Then it is
-  ///     O(dependencies).
+  ///   - asksList: false to leave out the wait in its list, its children, and the procedures of a
+  ///     call. Then it is O(dependencies).
   ///   - reading: that of the waits of others, too.
   final func numberedWait(
     inList asksList: Bool = true, in reading: inout WaitReading
@@ -242,7 +246,8 @@ extension ProcedureCore {
     attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
   }
 
-  /// The call in which a handler is blocked that is called for its cancel: that is delivered when the handler has returned.
+  /// The call in which a handler is blocked that is called for its cancel: that is delivered when
+  /// the handler has returned.
   private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
     guard let call = attachments.existing(BlockedTurn.self)?.callOfHandler, call.isWaiting else {
       return nil
@@ -311,7 +316,8 @@ extension ProcedureCore {
 }
 
 extension ProcedureList {
-  /// The wait in this list of a member that has no dependency left. Called under that member's lock.
+  /// The wait in this list of a member that has no dependency left. Called under that member's
+  /// lock.
   fileprivate func wait(of procedure: Procedure, in reading: inout WaitReading) -> Wait {
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
@@ -445,8 +451,8 @@ extension Wait {
 
     /// It waits for a thread.
     ///
-    /// - Parameter head: the first of its list that a thread would take: with another one, a thread has come, and the wait
-    ///   is another.
+    /// - Parameter head: the first of its list that a thread would take: with another one, a thread
+    ///   has come, and the wait is another.
     static func thread(_ errand: Errand, behind head: Member?) -> Self {
       let number = UInt64(errand.rawValue)
       guard let head else { return Identity(.thread, number) }

@@ -95,7 +95,8 @@ final class ProgressNode: Sendable {
 
   /// Joins its group's node, once: beside its siblings, or in place of earlier attempts.
   func join(_ parent: ProgressNode, replacingOthers: Bool) {
-    // 1. Two may be about to: who reads the children, and who announces this one. A second generation would leave it out.
+    // 1. Two may be about to: who reads the children, and who announces this one. A second
+    //    generation would leave it out.
     let isFirst = state.withLock { state in
       defer { state.hasJoined = true }
       return !state.hasJoined

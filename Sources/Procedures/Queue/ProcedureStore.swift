@@ -128,7 +128,8 @@ public final class ProcedureStore<Key: Hashable & Sendable>: Sendable {
   /// that procedure's token:
   ///
   /// ```swift
-  /// resize.injectResult(from: images.join(url, until: resize.cancellationToken) { LoadImage(url) })
+  /// let load = images.join(url, until: resize.cancellationToken) { LoadImage(url) }
+  /// resize.injectResult(from: load)
   /// ```
   ///
   /// You join the last procedure of `key`, if `join` or `value(for:_:)` added it, it is a `Shared`,

@@ -15,8 +15,8 @@ internal import ProcedurePrimitives
 /// | children | the race |
 /// |---|---|
 /// | one wins | succeeds when the others, which it cancels without errors, have ended |
-/// | none wins, and some end with errors | fails with the errors of all, each with the name of its child |
-/// | all are cancelled without errors, or there are none | fails with `ProcedureError.Code.requirementNotSatisfied` |
+/// | none wins, and some end with errors | fails with all errors, each with the name of its child |
+/// | cancelled without errors, or none | fails with `ProcedureError.Code.requirementNotSatisfied` |
 ///
 /// Like every group it finishes after its last child, so a child that ignores its cancel delays the
 /// race: give each child a time limit. With `maxConcurrentChildCount` as 1 the race tries the next

@@ -92,9 +92,9 @@ private final class QuietTimer: TimerTarget {
 /// How long a worker runs procedures before other queues and plain blocks get the thread: for a
 /// number of procedures, or for a time.
 ///
-/// The clock starts with the second procedure. It is read after that one, and then after twice as many
-/// each time, but at least after every 32: a burst of short procedures pays little for it, and of long
-/// ones two are a quantum.
+/// The clock starts with the second procedure. It is read after that one, and then after twice as
+/// many each time, but at least after every 32: a burst of short procedures pays little for it, and
+/// of long ones two are a quantum.
 package struct WorkerQuantum: Sendable {
   private static let longestBetweenLooks = 32
 

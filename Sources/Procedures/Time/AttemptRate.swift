@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// | policy | next starts |
 /// |---|---|
 /// | `.skip` | 150, 200, 250 ms |
-/// | `.catchUp` | 120 ms for the start at 50, then at once for the start at 100, then 150, 200, 250 ms |
+/// | `.catchUp` | 120 ms for the start at 50, at once for the start at 100, then 150, 200, 250 ms |
 public enum LatePolicy: Sendable {
   /// Missed starts are left out: the next attempt starts at the next multiple of the period.
   case skip

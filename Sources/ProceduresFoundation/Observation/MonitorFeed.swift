@@ -7,8 +7,9 @@ internal import ProcedurePrimitives
 
 /// Refreshes a monitor after changes, once for many changes.
 ///
-/// A change marks the feed; the first mark schedules a refresh on the main actor. The mark is removed before the
-/// refresh, so that a later change schedules another: the last change is always shown.
+/// A change marks the feed; the first mark schedules a refresh on the main actor. The mark is
+/// removed before the refresh, so that a later change schedules another: the last change is always
+/// shown.
 final class MonitorFeed: Sendable {
   private struct State: Sendable {
     var isDue = false

@@ -14,10 +14,11 @@ internal import ProcedurePrimitives
 /// }
 /// ```
 ///
-/// A monitor shows changes at most once in `interval`, and always the last one. The procedure never waits for the main
-/// actor. Properties that you do not read cost nothing: the monitor follows `fractionCompleted` and `children` from
-/// when you first read them. It may show only at the start that the procedure is on a queue. A monitor keeps its
-/// procedure, not the other way round. You may make it at any time, even after the finish.
+/// A monitor shows changes at most once in `interval`, and always the last one. The procedure never
+/// waits for the main actor. Properties that you do not read cost nothing: the monitor follows
+/// `fractionCompleted` and `children` from when you first read them. It may show only at the start
+/// that the procedure is on a queue. A monitor keeps its procedure, not the other way round. You
+/// may make it at any time, even after the finish.
 @Observable @MainActor
 public final class ProcedureMonitor: Identifiable, Monitoring {
   /// The procedure that it shows.
@@ -80,7 +81,8 @@ public final class ProcedureMonitor: Identifiable, Monitoring {
     return storedFraction
   }
 
-  /// Monitors of a group's children, in the order in which they were added; empty for other procedures.
+  /// Monitors of a group's children, in the order in which they were added; empty for other
+  /// procedures.
   ///
   /// It includes finished children, if the group keeps them. Costs O(n) for each read.
   public var children: [ProcedureMonitor] {

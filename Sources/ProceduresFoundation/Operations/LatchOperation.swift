@@ -18,7 +18,8 @@ class LatchOperation: Operation, @unchecked Sendable {
 
 /// Stands for a procedure among the dependencies of an operation.
 final class ProcedureLatch: LatchOperation, @unchecked Sendable {
-  /// Weak. If the procedure is deallocated without having run, its dependents wait forever, as with an operation.
+  /// Weak. If the procedure is deallocated without having run, its dependents wait forever, as with
+  /// an operation.
   private(set) weak var procedure: Procedure?
 
   init(_ procedure: Procedure) {

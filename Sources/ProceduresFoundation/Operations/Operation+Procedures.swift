@@ -3,7 +3,8 @@ internal import ProcedurePrimitives
 
 /// Operations that wait for procedures.
 extension Operation {
-  /// Makes this operation wait until `procedure` has finished, and its DidFinish observers have returned.
+  /// Makes this operation wait until `procedure` has finished, and its DidFinish observers have
+  /// returned.
   ///
   /// ```swift
   /// show.addDependency(fetch)        // show is an operation, fetch a procedure
@@ -11,9 +12,10 @@ extension Operation {
   /// OperationQueue.main.addOperation(show)
   /// ```
   ///
-  /// It is about order, not success. Add the procedure to a queue, or this operation waits; until it has finished, it
-  /// keeps this operation alive. `dependencies` contains an operation that stands for the procedure, has its name, and
-  /// is cancelled if the procedure was. Call it from any thread, before the operation starts.
+  /// It is about order, not success. Add the procedure to a queue, or this operation waits; until
+  /// it has finished, it keeps this operation alive. `dependencies` contains an operation that
+  /// stands for the procedure, has its name, and is cancelled if the procedure was. Call it from
+  /// any thread, before the operation starts.
   public func addDependency(_ procedure: Procedure) {
     let latch = ProcedureLatch(procedure)
     addDependency(latch)
@@ -26,8 +28,9 @@ extension Operation {
 
   /// Removes a dependency. Has no effect once the procedure has finished.
   ///
-  /// It makes the operation ready, even on Linux, where Foundation's own `removeDependency` leaves an operation that is
-  /// never ready. There the operation that stood for the procedure remains in `dependencies`, finished.
+  /// It makes the operation ready, even on Linux, where Foundation's own `removeDependency` leaves
+  /// an operation that is never ready. There the operation that stood for the procedure remains in
+  /// `dependencies`, finished.
   public func removeDependency(_ procedure: Procedure) {
     for case let latch as ProcedureLatch in dependencies where latch.procedure === procedure {
       latch.open()
@@ -41,9 +44,9 @@ extension Operation {
 
 /// Reminds an operation's queue, on Linux, that the operation is ready.
 ///
-/// Foundation's queue there reads `isReady` when an operation is added and stores it later. A finish in between is
-/// overwritten, and the operation waits until something else happens on the queue: once in 100,000 runs. One reminder a
-/// little later is enough.
+/// Foundation's queue there reads `isReady` when an operation is added and stores it later. A
+/// finish in between is overwritten, and the operation waits until something else happens on the
+/// queue: once in 100,000 runs. One reminder a little later is enough.
 final class ReadinessReminder: TimerTarget {
   #if !canImport(Darwin)
     private let operation: Locked<WeakOperation>

@@ -4,8 +4,8 @@ public import Foundation
 extension OperationQueue {
   /// Adds an operation that runs `procedure`. See `ProcedureOperation`.
   ///
-  /// On an operation queue with an underlying Dispatch queue, such as `OperationQueue.main`, the procedure executes on
-  /// the latter.
+  /// On an operation queue with an underlying Dispatch queue, such as `OperationQueue.main`, the
+  /// procedure executes on the latter.
   ///
   /// - Returns: the operation, for others to depend on.
   @discardableResult

@@ -14,8 +14,8 @@ enum OperationQueues {
 
   /// Starts an operation as soon as it is ready.
   ///
-  /// On Linux a queue may overlook that an operation gets ready while it is being added. So the operation gets one more
-  /// dependency, which finishes after it was added.
+  /// On Linux a queue may overlook that an operation gets ready while it is being added. So the
+  /// operation gets one more dependency, which finishes after it was added.
   static func startWhenReady(_ operation: Operation) {
     let latch = LatchOperation()
     operation.addDependency(latch)

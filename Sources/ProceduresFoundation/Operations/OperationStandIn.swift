@@ -1,8 +1,8 @@
 internal import Foundation
 internal import ProcedurePrimitives
 
-/// Stands for an operation among the dependencies of a procedure: it finishes after the operation, cancelled if that
-/// was.
+/// Stands for an operation among the dependencies of a procedure: it finishes after the operation,
+/// cancelled if that was.
 final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
   let operation: Operation
 
@@ -34,8 +34,8 @@ final class OperationStandIn: Procedure, EndsByItself, @unchecked Sendable {
   }
 }
 
-/// Ends the wait for an operation when the waiting procedure has finished or is deallocated: it then releases this
-/// observer.
+/// Ends the wait for an operation when the waiting procedure has finished or is deallocated: it
+/// then releases this observer.
 final class StandInOwner: ProcedureObserver {
   private let standIn: OperationStandIn
 

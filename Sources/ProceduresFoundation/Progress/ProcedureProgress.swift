@@ -12,7 +12,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   private struct State: Sendable {
     var reader: Task<Void, Never>?
-    /// The current fraction, once the procedure is watched: reading it does not visit each child of a group.
+    /// The current fraction, once the procedure is watched: reading it does not visit each child of
+    /// a group.
     var fraction: (@Sendable () -> Double)?
     var hasFinished = false
   }
@@ -54,7 +55,8 @@ final class ProcedureProgress: SharedProgress, @unchecked Sendable {
 
   private func show() {
     setLatest({ unitsNow }) { units in
-      // The procedure may have finished since the fraction was read: a wait that has ended must not find it unfinished.
+      // The procedure may have finished since the fraction was read: a wait that has ended must not
+      // find it unfinished.
       change { super.completedUnitCount = hasFinished ? super.totalUnitCount : units }
     }
   }

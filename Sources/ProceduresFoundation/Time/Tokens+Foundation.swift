@@ -15,10 +15,11 @@ extension CancellationToken {
     timeout(Duration(saturating: seconds))
   }
 
-  /// A token that is cancelled with `.deadlineExceeded` at a date, by the wall clock. Needs no source.
+  /// A token that is cancelled with `.deadlineExceeded` at a date, by the wall clock. Needs no
+  /// source.
   ///
-  /// Setting the wall clock moves the deadline. For a date in the past the token is cancelled from the beginning, for
-  /// `.distantFuture` never.
+  /// Setting the wall clock moves the deadline. For a date in the past the token is cancelled from
+  /// the beginning, for `.distantFuture` never.
   @_disfavoredOverload  // .now is an instant.
   public static func deadline(_ date: Date) -> Self {
     deadline(WallTimers.shared.instant(of: date), clock: TimerClock(service: WallTimers.shared))
@@ -33,7 +34,8 @@ extension CancellationTokenSource {
     self.init(timeout: Duration(saturating: seconds))
   }
 
-  /// Cancels after `seconds` seconds. A second call replaces the first, and `disarmDeadline()` removes the deadline.
+  /// Cancels after `seconds` seconds. A second call replaces the first, and `disarmDeadline()`
+  /// removes the deadline.
   ///
   /// Zero, negative values and NaN cancel at once; infinity never cancels.
   @_disfavoredOverload
@@ -43,8 +45,8 @@ extension CancellationTokenSource {
     cancel(after: Duration(saturating: seconds), reason: reason)
   }
 
-  /// Cancels at a date, by the wall clock. A second call replaces the first, and `disarmDeadline()` removes the
-  /// deadline.
+  /// Cancels at a date, by the wall clock. A second call replaces the first, and `disarmDeadline()`
+  /// removes the deadline.
   ///
   /// Setting the wall clock moves the deadline. For a date in the past it cancels at once.
   @_disfavoredOverload

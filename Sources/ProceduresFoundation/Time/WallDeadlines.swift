@@ -1,6 +1,7 @@
 internal import ProcedurePrimitives
 
-/// Targets with deadlines by the wall clock, the earliest first. It has no clock and no lock, and calls nothing.
+/// Targets with deadlines by the wall clock, the earliest first. It has no clock and no lock, and
+/// calls nothing.
 ///
 /// It is a heap and not a wheel, because the wall clock may be set back, and a wheel's time cannot.
 struct WallDeadlines {

@@ -4,8 +4,8 @@ internal import ProcedurePrimitives
 
 /// Wakes its targets by the wall clock: setting the clock moves their deadlines.
 ///
-/// An instant of this clock is the time since 1970 added to one instant of the continuous clock, which stands for 1970.
-/// So every function that takes a deadline can take one of this clock.
+/// An instant of this clock is the time since 1970 added to one instant of the continuous clock,
+/// which stands for 1970. So every function that takes a deadline can take one of this clock.
 final class WallTimers: TimerService {
   /// The wall clock of the machine, on one Dispatch timer that follows it.
   static let shared = WallTimers(alarm: DispatchAlarm())
@@ -67,7 +67,8 @@ final class WallTimers: TimerService {
     for target in due { target.timerFired() }
   }
 
-  /// Called under the lock, so that two threads cannot arm in the wrong order. The alarm only stores the time.
+  /// Called under the lock, so that two threads cannot arm in the wrong order. The alarm only
+  /// stores the time.
   private func arm(_ state: inout State) {
     guard let first = state.deadlines.first, state.armedFor.map({ first < $0 }) ?? true else {
       return
@@ -108,8 +109,8 @@ private final class DispatchAlarm: WallAlarm, @unchecked Sendable {
   var now: Duration { Duration(saturating: Date().timeIntervalSince1970) }
 
   func set(for time: Duration) {
-    // The time is absolute by the wall clock, though it is computed from now. A time that is centuries away never
-    // comes.
+    // The time is absolute by the wall clock, though it is computed from now. A time that is
+    // centuries away never comes.
     let wait = time.saturatingSubtracting(now).nanosecondsRoundedUp
     let soonest = DispatchWallTime.now() + .nanoseconds(Int(clamping: wait))
     source.schedule(wallDeadline: soonest, leeway: DispatchTimers.leeway(of: wait))

@@ -9,18 +9,19 @@
     /// queue.add(backup, cancelledBy: .signals(.interrupt, .terminate))
     /// ```
     ///
-    /// The first signal cancels, and restores the previous dispositions of all of `signals`: so a second Ctrl-C ends a
-    /// program that does not end by itself. It works from the first line of `main`, in an `async` main too, even if
-    /// Dispatch's queues are busy. For a part of the program's life use `withCancellationToken(signals:)`: this token
-    /// stays in effect until a signal arrives, even if no code uses it any more.
+    /// The first signal cancels, and restores the previous dispositions of all of `signals`: so a
+    /// second Ctrl-C ends a program that does not end by itself. It works from the first line of
+    /// `main`, in an `async` main too, even if Dispatch's queues are busy. For a part of the
+    /// program's life use `withCancellationToken(signals:)`: this token stays in effect until a
+    /// signal arrives, even if no code uses it any more.
     ///
-    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it; any other ignored signal
-    /// is caught. If the system has no descriptor or no thread left, the signals keep their dispositions. One signal
-    /// cancels all tokens for it.
+    /// A process that was started with `SIGHUP` ignored, as by `nohup`, goes on ignoring it; any
+    /// other ignored signal is caught. If the system has no descriptor or no thread left, the
+    /// signals keep their dispositions. One signal cancels all tokens for it.
     ///
     /// ## Thread
-    /// Handlers of the token run on the thread that waits for signals; a handler that blocks delays other tokens of
-    /// signals. The reason is `.signal`, with the signal's number.
+    /// Handlers of the token run on the thread that waits for signals; a handler that blocks delays
+    /// other tokens of signals. The reason is `.signal`, with the signal's number.
     public static func signals(_ signals: ProcessSignal...) -> CancellationToken {
       SignalWatches.shared.add(signals).source.token
     }
@@ -39,7 +40,8 @@
     }
   }
 
-  /// Runs `body` with a token that is cancelled when this process gets one of `signals`, instead of ending.
+  /// Runs `body` with a token that is cancelled when this process gets one of `signals`, instead of
+  /// ending.
   ///
   /// ```swift
   /// try await withCancellationToken(signals: .interrupt) { token in
@@ -47,9 +49,9 @@
   /// }   // from now on Ctrl-C ends the program again
   /// ```
   ///
-  /// It works like `CancellationToken.signals` until `body` returns or throws: then the previous dispositions of the
-  /// signals are restored, and the token completes *not cancelled*. A signal that arrives at that moment is not lost:
-  /// if no token was cancelled by it, it is sent again.
+  /// It works like `CancellationToken.signals` until `body` returns or throws: then the previous
+  /// dispositions of the signals are restored, and the token completes *not cancelled*. A signal
+  /// that arrives at that moment is not lost: if no token was cancelled by it, it is sent again.
   public func withCancellationToken<Result>(
     signals: ProcessSignal..., body: (CancellationToken) async throws -> Result
   ) async rethrows -> Result {

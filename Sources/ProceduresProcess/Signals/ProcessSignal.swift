@@ -29,8 +29,8 @@ public struct ProcessSignal: Hashable, Sendable, CustomStringConvertible {
   /// For the program's own use.
   public static let user2 = ProcessSignal(number: SIGUSR2)
 
-  /// The exit status that shells and service managers use for a program that ended because of the signal: 128 plus its
-  /// number, so 130 after Ctrl-C and 143 after SIGTERM.
+  /// The exit status that shells and service managers use for a program that ended because of the
+  /// signal: 128 plus its number, so 130 after Ctrl-C and 143 after SIGTERM.
   public var exitStatus: Int32 { Int32(clamping: 128 + Int(number)) }
 
   /// Its name, for example `SIGINT`.

@@ -7,8 +7,8 @@
     internal import Musl
   #endif
 
-  // The signal handler reads these variables. Nothing may be initialised in it, so they are plain memory, written
-  // before the handler is installed.
+  // The signal handler reads these variables. Nothing may be initialised in it, so they are plain
+  // memory, written before the handler is installed.
 
   /// The writing end of the pipe.
   nonisolated(unsafe) private var pipeEnd: Int32 = -1
@@ -16,13 +16,16 @@
   /// The former action of each signal.
   nonisolated(unsafe) private var previousActions: UnsafeMutablePointer<sigaction>?
 
-  /// The system's side of catching signals. Its functions are called under the lock of `SignalWatches`.
+  /// The system's side of catching signals. Its functions are called under the lock of
+  /// `SignalWatches`.
   enum SignalHandler {
     private static let signalCount: Int32 = 128
 
-    /// Prepares the handler's memory. Returns the reading end of the pipe; nil if the system has no descriptors left.
+    /// Prepares the handler's memory. Returns the reading end of the pipe; nil if the system has no
+    /// descriptors left.
     static func openPipe() -> Int32? {
-      // A pipe with the number of a closed standard stream would turn each printed byte into a signal.
+      // A pipe with the number of a closed standard stream would turn each printed byte into a
+      // signal.
       guard let pipe = FileDescriptorPair() else { return nil }
       // A handler must not block.
       FileDescriptorPair.makeNonBlocking(pipe.writing)
@@ -32,7 +35,8 @@
       return pipe.reading
     }
 
-    /// Catches a signal from now on. False if it cannot be caught, or is a `SIGHUP` that the process ignores.
+    /// Catches a signal from now on. False if it cannot be caught, or is a `SIGHUP` that the
+    /// process ignores.
     static func install(for signal: Int32) -> Bool {
       guard signal > 0, signal < signalCount, let previous = unsafe previousActions,
         unsafe sigaction(signal, nil, previous + Int(signal)) == 0

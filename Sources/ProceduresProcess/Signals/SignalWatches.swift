@@ -19,9 +19,9 @@
 
   /// All sources that signals cancel in this process.
   ///
-  /// A signal handler may do next to nothing: it restores the signal's previous disposition, so that a second one is
-  /// not caught even if the process is busy, and writes its number into a pipe. A thread reads the pipe and does the
-  /// rest.
+  /// A signal handler may do next to nothing: it restores the signal's previous disposition, so
+  /// that a second one is not caught even if the process is busy, and writes its number into a
+  /// pipe. A thread reads the pipe and does the rest.
   final class SignalWatches: Sendable {
     static let shared = SignalWatches()
 
@@ -64,7 +64,8 @@
       }
     }
 
-    /// Makes a pipe, and a thread that reads it. Called once, under the lock; that thread starts without it.
+    /// Makes a pipe, and a thread that reads it. Called once, under the lock; that thread starts
+    /// without it.
     private func begin() -> Bool {
       guard let descriptor = SignalHandler.openPipe() else { return false }
       return BackgroundThread.start { self.readSignals(from: descriptor) }

@@ -11,14 +11,15 @@ extension ProcedureSimulation {
   /// }
   /// ```
   ///
-  /// A run fails if the scenario throws, if something never finishes, or for any reason for which `run()` throws. It is
-  /// then repeated: if it fails differently, it depends on something outside the simulation, and the error says so.
-  /// Otherwise it is simplified: fewer and fewer decisions differ from the obvious one, as long as it still fails. The
-  /// error shows the remaining run: its seed, how to repeat it, and its log. To repeat one seed, explore `17...17`, or
-  /// make a simulation of it.
+  /// A run fails if the scenario throws, if something never finishes, or for any reason for which
+  /// `run()` throws. It is then repeated: if it fails differently, it depends on something outside
+  /// the simulation, and the error says so. Otherwise it is simplified: fewer and fewer decisions
+  /// differ from the obvious one, as long as it still fails. The error shows the remaining run: its
+  /// seed, how to repeat it, and its log. To repeat one seed, explore `17...17`, or make a
+  /// simulation of it.
   ///
-  /// A scenario must not depend on anything but the simulation: no real time, no state that outlives
-  /// it. A category of exclusion should be in a domain of its own.
+  /// A scenario must not depend on anything but the simulation: no real time, no state that
+  /// outlives it. A category of exclusion should be in a domain of its own.
   ///
   /// - Parameters:
   ///   - seeds: the seeds, one run each.
@@ -63,12 +64,14 @@ extension ProcedureSimulation {
   /// #expect(coverage.isComplete)
   /// ```
   ///
-  /// At each step it tries every event that could happen next. At each event of a procedure it may preempt the
-  /// procedure for another step, up to `mostPreemptions` times in a run: most faults need one or two. The number of
-  /// runs grows like the number of events to the power of that, so use it for scenarios of a few procedures.
+  /// At each step it tries every event that could happen next. At each event of a procedure it may
+  /// preempt the procedure for another step, up to `mostPreemptions` times in a run: most faults
+  /// need one or two. The number of runs grows like the number of events to the power of that, so
+  /// use it for scenarios of a few procedures.
   ///
   /// - Parameters:
-  ///   - mostPreemptions: how many times in a run another step may preempt a procedure that could go on.
+  ///   - mostPreemptions: how many times in a run another step may preempt a procedure that could
+  ///     go on.
   ///   - mostRuns: the number of runs after which it ends, with `isComplete` false.
   ///   - mostSteps: the number of steps after which a run counts as endless.
   ///   - scenario: makes the procedures, in a new simulation for each run.
@@ -94,7 +97,8 @@ extension ProcedureSimulation {
     }
   }
 
-  /// The decisions of the next run, in the depth-first order of the tree of decisions; nil after the last.
+  /// The decisions of the next run, in the depth-first order of the tree of decisions; nil after
+  /// the last.
   private static func following(_ run: Exploration.Run, mostPreemptions: Int) -> [Int]? {
     var preemptions = zip(run.draws, run.choices).count { $0 > 0 && $1.isPause }
     for place in run.draws.indices.reversed() {
@@ -149,7 +153,8 @@ struct Exploration {
   private static let mostReplays = 2_000
   private static let longestSearch = Duration.seconds(20)
 
-  /// The simplest failing run found. A failure that does not repeat is returned unchanged, and says so.
+  /// The simplest failing run found. A failure that does not repeat is returned unchanged, and says
+  /// so.
   func reduced(_ failure: SimulationError) -> SimulationError {
     // 1. Repeat the run by its decisions: the same must happen, event for event.
     guard let again = repeated(failure, draws: failure.draws), again.log == failure.log else {
@@ -179,7 +184,8 @@ struct Exploration {
         (best, decisions, isShorter) = (simpler, simpler.draws, true)
         break
       }
-      // Without the removed decisions the others may mean something else: start over with the remaining ones.
+      // Without the removed decisions the others may mean something else: start over with the
+      // remaining ones.
       let left = decisions.count { $0 != 0 }
       size = isShorter ? min(size, max(left, 1)) : size / 2
       if left == 0 { break }

@@ -16,18 +16,20 @@ internal import ProceduresTimeline
 /// }
 /// ```
 ///
-/// Whenever several steps could be next (turns of several procedures, due timers, actions of `perform`), one is drawn.
-/// At each event of a procedure its turn may be put aside, as if its thread were preempted there, so every order of
-/// events has a chance. The same seed gives the same run, to the byte of `log`.
+/// Whenever several steps could be next (turns of several procedures, due timers, actions of
+/// `perform`), one is drawn. At each event of a procedure its turn may be put aside, as if its
+/// thread were preempted there, so every order of events has a chance. The same seed gives the same
+/// run, to the byte of `log`.
 ///
 /// ## Time
-/// It starts at zero and passes only when no step is left at the current instant: an hour of delays takes no real time.
-/// Work takes no virtual time. Pass `clock` to tokens that have deadlines.
+/// It starts at zero and passes only when no step is left at the current instant: an hour of delays
+/// takes no real time. Work takes no virtual time. Pass `clock` to tokens that have deadlines.
 ///
 /// ## Scope
-/// The simulation includes queues that it made, groups on them, their conditions and tasks, and, inside the closures
-/// that it runs, procedures on no queue: make all of them there. It does not include real time, threads and Dispatch
-/// queues of the code under test: a procedure that waits for those seems never to finish.
+/// The simulation includes queues that it made, groups on them, their conditions and tasks, and,
+/// inside the closures that it runs, procedures on no queue: make all of them there. It does not
+/// include real time, threads and Dispatch queues of the code under test: a procedure that waits
+/// for those seems never to finish.
 ///
 /// ## Thread safety
 /// Use it only on the thread that calls `run()`, on which everything happens.
@@ -78,8 +80,8 @@ public final class ProcedureSimulation: Sendable {
   ///
   /// - Parameters:
   ///   - seed: decides the order of events.
-  ///   - draws: the decisions themselves, from a `SimulationError`; after the last it always takes the first candidate.
-  ///     Nil to draw them from the seed.
+  ///   - draws: the decisions themselves, from a `SimulationError`; after the last it always takes
+  ///     the first candidate. Nil to draw them from the seed.
   ///   - mostSteps: the number of steps after which a run counts as endless.
   public convenience init(seed: UInt64, draws: [Int]? = nil, mostSteps: Int = 100_000) {
     self.init(seed: seed, draws: draws, mostSteps: mostSteps, timeline: nil)
@@ -134,8 +136,8 @@ public final class ProcedureSimulation: Sendable {
 
   /// Plans an action of a user, or of another part of the program, after a delay.
   ///
-  /// The order of actions at the same time is drawn. An action may run while a procedure is between two events, as if
-  /// on another thread. If it throws, the run fails with that error.
+  /// The order of actions at the same time is drawn. An action may run while a procedure is between
+  /// two events, as if on another thread. If it throws, the run fails with that error.
   ///
   /// - Parameters:
   ///   - name: its name in the log; without one it is not logged.
@@ -158,13 +160,14 @@ public final class ProcedureSimulation: Sendable {
     record.withLock { $0.log.note(.note, of: line, at: nanoseconds) }
   }
 
-  /// A random number for the scenario itself, from the seed. It does not count as one of the `draws`.
+  /// A random number for the scenario itself, from the seed. It does not count as one of the
+  /// `draws`.
   public func random(in range: ClosedRange<Int>) -> Int {
     record.withLock { Int.random(in: range, using: &$0.generator) }
   }
 
-  /// Records the events of a procedure that is on no queue. The simulation finds procedures on its queues
-  /// automatically.
+  /// Records the events of a procedure that is on no queue. The simulation finds procedures on its
+  /// queues automatically.
   public func observe(_ procedure: Procedure) {
     // It does not recurse: groups may be nested thousands deep.
     var unmet = [procedure]

@@ -4,11 +4,11 @@ internal import Procedures
 
 /// The possible next steps of a simulation, and its time. It runs no step itself.
 ///
-/// Time passes only when no step is left at the current instant. A quiet step comes last at its instant, and does not
-/// keep a simulation going in which everything has finished.
+/// Time passes only when no step is left at the current instant. A quiet step comes last at its
+/// instant, and does not keep a simulation going in which everything has finished.
 ///
-/// At each event of a procedure its turn may be put aside, as if its thread were preempted there: the rest of it is
-/// then one more possible step.
+/// At each event of a procedure its turn may be put aside, as if its thread were preempted there:
+/// the rest of it is then one more possible step.
 final class SimulatedWorld: Scheduler, TimerService {
   /// A possible next step.
   struct Event: Sendable {
@@ -58,8 +58,8 @@ final class SimulatedWorld: Scheduler, TimerService {
     var owner: ThreadMark?
     /// The last thread that ran it: a job from any other thread is foreign.
     var home: ThreadMark?
-    /// Whether the current step is foreign, and no procedure was named for it yet: a task that resumes after real time
-    /// has no event itself, but its effects have.
+    /// Whether the current step is foreign, and no procedure was named for it yet: a task that
+    /// resumes after real time has no event itself, but its effects have.
     var isForeign = false
   }
 
@@ -180,7 +180,8 @@ final class SimulatedWorld: Scheduler, TimerService {
 
   // MARK: At an event of a procedure
 
-  /// Draws whether the turn is put aside there, and which step runs instead, or in the middle of it.
+  /// Draws whether the turn is put aside there, and which step runs instead, or in the middle of
+  /// it.
   func putsAside() -> Bool {
     state.withLock { $0.pause() }
   }
@@ -260,7 +261,8 @@ extension SimulatedWorld.State {
     return wheel.schedule(event, at: nanoseconds)
   }
 
-  /// Advances to the next instant at which a step becomes possible; false if there is none until `end`.
+  /// Advances to the next instant at which a step becomes possible; false if there is none until
+  /// `end`.
   fileprivate mutating func moveOn(until end: UInt64) -> Bool {
     while let wake = future?.nextWake, wake <= min(end, VirtualTimers.end) {
       elapsed = max(elapsed, wake)

@@ -11,12 +11,12 @@ public struct SimulationCoverage: Sendable, Hashable, CustomStringConvertible {
   /// The number of orders that only one run showed.
   public internal(set) var seenOnce = 0
 
-  /// Whether there is no other order within the `mostPreemptions` of `exploreAll`. Always false for `explore`, which
-  /// draws.
+  /// Whether there is no other order within the `mostPreemptions` of `exploreAll`. Always false for
+  /// `explore`, which draws.
   public internal(set) var isComplete = false
 
-  /// The chance that one more run shows a new order: the share of runs whose order was seen once (Good and Turing's
-  /// estimate). 0 if all were tried, 1 before the first run.
+  /// The chance that one more run shows a new order: the share of runs whose order was seen once
+  /// (Good and Turing's estimate). 0 if all were tried, 1 before the first run.
   public var chanceOfNew: Double {
     if isComplete { return 0 }
     return runs == 0 ? 1 : Double(seenOnce) / Double(runs)

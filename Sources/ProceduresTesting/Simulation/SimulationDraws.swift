@@ -1,14 +1,17 @@
-/// The decisions of one run: drawn from the seed, or given. They are recorded, so that a run can be repeated.
+/// The decisions of one run: drawn from the seed, or given. They are recorded, so that a run can be
+/// repeated.
 ///
 /// A seed also draws its strategy, so that each kind of order has seeds that find it soon:
 ///
-/// - **At random** (a quarter of the seeds): usually the current step goes on; otherwise the others are equally likely.
-///   Another step may also run while the current one stays on the stack.
-/// - **By priorities** (a quarter): each new step gets a random priority, and the highest is next. At up to three
-///   random places the next step becomes the lowest. That is PCT (Burckhardt and others, 2010): an order that depends
-///   on d decisions is found with a probability that has a bound.
-/// - **By priorities, begun first** (half): likewise, but every job that can begin does so, up to its first event,
-///   before any goes on. So jobs that begin in one order go on in any order, all equally likely.
+/// - **At random** (a quarter of the seeds): usually the current step goes on; otherwise the others
+///   are equally likely. Another step may also run while the current one stays on the stack.
+/// - **By priorities** (a quarter): each new step gets a random priority, and the highest is next.
+///   At up to three random places the next step becomes the lowest. That is PCT (Burckhardt and
+///   others, 2010): an order that depends on d decisions is found with a probability that has a
+///   bound.
+/// - **By priorities, begun first** (half): likewise, but every job that can begin does so, up to
+///   its first event, before any goes on. So jobs that begin in one order go on in any order, all
+///   equally likely.
 struct SimulationDraws: Sendable {
   private enum Way: Sendable {
     case random
@@ -22,7 +25,8 @@ struct SimulationDraws: Sendable {
   private let way: Way
   /// The decisions, one for each choice.
   private(set) var made: [Int] = []
-  /// The number of candidates of each decision, and whether it could preempt the current step. For `exploreAll`.
+  /// The number of candidates of each decision, and whether it could preempt the current step. For
+  /// `exploreAll`.
   private(set) var choices: [Choice] = []
   private let notesChoices: Bool
   private var count = 0
@@ -75,8 +79,9 @@ struct SimulationDraws: Sendable {
     }
   }
 
-  /// The decision at an event of the current step: 0 if it goes on. Numbers up to the count of candidates put it aside
-  /// for that candidate; higher ones run a candidate while it stays on the stack.
+  /// The decision at an event of the current step: 0 if it goes on. Numbers up to the count of
+  /// candidates put it aside for that candidate; higher ones run a candidate while it stays on the
+  /// stack.
   mutating func pause(
     _ current: inout UInt64, among candidates: inout [SimulatedWorld.Event], mayPutAside: Bool,
     mayInterrupt: Bool
@@ -126,7 +131,8 @@ struct SimulationDraws: Sendable {
     return changes.contains(count)
   }
 
-  /// A priority lower than all drawn ones. Which change gives the lowest does not depend on their order in time.
+  /// A priority lower than all drawn ones. Which change gives the lowest does not depend on their
+  /// order in time.
   private var lowest: UInt64 {
     guard case .priorities(_, let changes) = way else { return 0 }
     return UInt64((changes.firstIndex(of: count) ?? 0) + 1)

@@ -23,15 +23,16 @@ public struct SimulationError: Error, CustomStringConvertible {
   /// ```
   public internal(set) var timeline: ProcedureTimeline.Snapshot?
 
-  /// Whether the same decisions gave the same run again. If not, something outside the simulation decides: real time, a
-  /// thread, a task of its own, or state that outlives the run. Only `explore` and `exploreAll` check it.
+  /// Whether the same decisions gave the same run again. If not, something outside the simulation
+  /// decides: real time, a thread, a task of its own, or state that outlives the run. Only
+  /// `explore` and `exploreAll` check it.
   public internal(set) var repeats = true
 
   /// The relevant lines of a long log.
   let shortLog: String
 
-  /// The procedures in which threads outside the simulation had a hand: threads of real time, of tasks and queues of
-  /// the code under test, of the main actor.
+  /// The procedures in which threads outside the simulation had a hand: threads of real time, of
+  /// tasks and queues of the code under test, of the main actor.
   public let foreignNames: [String]
 
   /// The fault, how to repeat it, and the events up to it.
@@ -66,7 +67,8 @@ extension SimulationError {
     "ProcedureSimulation(seed: \(seed), draws: \(text(of: draws)))"
   }
 
-  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. Trailing zeros are left out, since 0 is the default.
+  /// For example `[1] + Array(repeating: 0, count: 812) + [2]`. Trailing zeros are left out, since
+  /// 0 is the default.
   private static func text(of draws: [Int]) -> String {
     var parts: [String] = []
     var shown: [Int] = []

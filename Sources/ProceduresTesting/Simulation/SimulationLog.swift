@@ -23,7 +23,8 @@ struct SimulationLog: Sendable {
   /// The number for the next procedure of a name; the numbered name may already be taken.
   private var nextNumbers: [String: Int] = [:]
   private var hasher = Hasher()
-  /// The procedures that were put aside, or that ran instead, by a decision that was not the obvious one.
+  /// The procedures that were put aside, or that ran instead, by a decision that was not the
+  /// obvious one.
   private var decisive: Set<String> = []
   /// Whether the next line belongs to such a decision.
   private var isNextDecisive = false
@@ -66,8 +67,8 @@ struct SimulationLog: Sendable {
   /// One line for each event: seconds, name, event.
   var text: String { text(of: entries) }
 
-  /// At most some two hundred lines. A long log is reduced to lines of decisive procedures, the test's notes, and lines
-  /// of procedures that `reason` names; then to the last of them.
+  /// At most some two hundred lines. A long log is reduced to lines of decisive procedures, the
+  /// test's notes, and lines of procedures that `reason` names; then to the last of them.
   func shortText(because reason: String) -> String {
     let most = 200
     guard entries.count > most else { return text }

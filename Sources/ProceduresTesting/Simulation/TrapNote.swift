@@ -11,8 +11,9 @@ internal import ProcedurePrimitives
 
 /// Reports the run before a trap ends the program.
 ///
-/// The handler does what no handler may: it acquires locks and allocates. The thread has trapped in Swift code, not
-/// inside malloc; if it nevertheless holds one of the locks, the alarm ends the program.
+/// The handler does what no handler may: it acquires locks and allocates. The thread has trapped in
+/// Swift code, not inside malloc; if it nevertheless holds one of the locks, the alarm ends the
+/// program.
 enum TrapNote {
   private static let signals = [SIGILL, SIGTRAP, SIGABRT]
 

@@ -10,11 +10,13 @@ internal import ProcedurePrimitives
 /// clock.advance(by: .seconds(60))
 /// ```
 ///
-/// Pass `clock` to a queue, or to a token with a deadline. Timers that fall due run on the thread that advances, before
-/// `advance` returns, in order of deadline: a deadline's handlers therefore have been called when it returns, while a
-/// procedure that finishes does so on its queue's workers.
+/// Pass `clock` to a queue, or to a token with a deadline. Timers that fall due run on the thread
+/// that advances, before `advance` returns, in order of deadline: a deadline's handlers therefore
+/// have been called when it returns, while a procedure that finishes does so on its queue's
+/// workers.
 ///
-/// Any duration is allowed: time ends some 146 years after the clock was made, and later timers never fire.
+/// Any duration is allowed: time ends some 146 years after the clock was made, and later timers
+/// never fire.
 ///
 /// One thread at a time may advance it. Everything else may be called from any thread.
 public final class TestClock: Sendable {
@@ -29,7 +31,8 @@ public final class TestClock: Sendable {
   /// The time on this clock.
   public var now: ContinuousClock.Instant { service.now }
 
-  /// The number of pending timers: deadlines, delays, timeouts. Checks for waits to report do not count.
+  /// The number of pending timers: deadlines, delays, timeouts. Checks for waits to report do not
+  /// count.
   public var pendingCount: Int { service.pendingCount }
 
   /// Lets time pass. Timers that fall due are called in order, each at its own time.

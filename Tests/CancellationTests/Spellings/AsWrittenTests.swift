@@ -1,8 +1,8 @@
 import ProcedureTestSupport
 import Testing
 
-/// K14: the listings that others know, as they are written, in Swift 6 mode with no upcoming feature.
-/// What is changed is what Swift 6 itself demands, and said in a comment there.
+/// K14: the listings that others know, as they are written, in Swift 6 mode with no upcoming
+/// feature. What is changed is what Swift 6 itself demands, and said in a comment there.
 @Suite(
   .hangLimit,
   .enabled(

@@ -2,8 +2,8 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-// What the listings of couchdeveloper's Cancellation do. As they are written, without `any`, which this
-// package's own settings ask for, they are in `AsWrittenTests`.
+// What the listings of couchdeveloper's Cancellation do. As they are written, without `any`, which
+// this package's own settings ask for, they are in `AsWrittenTests`.
 
 /// AND-ing two tokens, as its README does it.
 private func and(left: any CancellationTokenType, right: any CancellationTokenType)

@@ -2,9 +2,10 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-// What the listings of the task-management library do. As they are written, without `@isolated(any)`,
-// which this package's own settings ask for, they are in `AsWrittenTests`. What UIKit and SwiftUI have
-// is stood in for; the `deinit` is isolated, since it looks at what the main actor owns.
+// What the listings of the task-management library do. As they are written, without
+// `@isolated(any)`, which this package's own settings ask for, they are in `AsWrittenTests`. What
+// UIKit and SwiftUI have is stood in for; the `deinit` is isolated, since it looks at what the main
+// actor owns.
 
 private protocol ObservableObject: AnyObject {}
 

@@ -4,8 +4,8 @@ import Testing
 
 /// K8: weak targets on tokens without another owner.
 ///
-/// In processes of their own: who adds one of many looks through them all, and so a test beside this one
-/// would keep a target, or a token, alive for the moment in which it looks.
+/// In processes of their own: who adds one of many looks through them all, and so a test beside
+/// this one would keep a target, or a token, alive for the moment in which it looks.
 @Suite(.hangLimit) struct DerivedWeakTargetTests {
   @Test("K8: a live target on a derived token that was released is cancelled, a dead one is not")
   func deadAndAlive() async {

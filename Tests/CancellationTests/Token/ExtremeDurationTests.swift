@@ -2,7 +2,8 @@ import Cancellation
 import ProcedureTestSupport
 import Testing
 
-/// K10: every duration is accepted. On a clock that is older than a second: sums overflow there first.
+/// K10: every duration is accepted. On a clock that is older than a second: sums overflow there
+/// first.
 @Suite(.hangLimit) struct ExtremeDurationTests {
   static let neverPassing: [Duration] = [
     .seconds(Int64.max), .seconds(1e19), Duration(attoseconds: .max), .seconds(100_000_000_000),

@@ -3,7 +3,8 @@ import Dispatch
 import ProcedureTestSupport
 import Testing
 
-/// K3: handlers that are `@MainActor` are delivered there, in every case, as those with a queue are.
+/// K3: handlers that are `@MainActor` are delivered there, in every case, as those with a queue
+/// are.
 @Suite(.hangLimit) struct MainActorHandlerTests {
   @Test("K3: a handler on the main actor is called there, once, before or after the cancel")
   func cancelled() async {

@@ -64,7 +64,8 @@ import Testing
   func unregisterAfterTheMark() async {
     await #expect(processExitsWith: .success) {
       let end = DispatchSemaphore(value: 0)
-      // All threads for handlers, spare ones too, are blocked, and more work is before them in line.
+      // All threads for handlers, spare ones too, are blocked, and more work is before them in
+      // line.
       for _ in 0..<600 { WorkLine.shared(.default).submit { end.wait() } }
       let source = CancellationTokenSource()
       let registration = source.token.onCancel { preconditionFailure("it was taken back") }
@@ -83,7 +84,8 @@ import Testing
   }
 }
 
-/// Looks again and again, which needs no thread but this one. False after as long as only a hang takes.
+/// Looks again and again, which needs no thread but this one. False after as long as only a hang
+/// takes.
 private func isSoon(_ isOver: () -> Bool) -> Bool {
   let end = ContinuousClock.now.advanced(by: .seconds(1_200))
   while !isOver() {

@@ -3,8 +3,8 @@ import Dispatch
 import ProcedureTestSupport
 import Testing
 
-/// Every public call of tokens, sources and registrations at every moment, also the wrong ones: each
-/// has a defined answer, and none traps.
+/// Every public call of tokens, sources and registrations at every moment, also the wrong ones:
+/// each has a defined answer, and none traps.
 @Suite(.hangLimit) struct WrongMomentTests {
   enum Moment: CaseIterable, Sendable {
     /// Before the cancel, which comes.
@@ -36,7 +36,8 @@ import Testing
 
   enum Answer: Equatable, Sendable {
     case yes, no
-    /// A handler, or what was made of the token: before the call returned, with the cancel, or never.
+    /// A handler, or what was made of the token: before the call returned, with the cancel, or
+    /// never.
     case atOnce, later, never
     /// A reason.
     case requested, deadlineExceeded, none

@@ -99,7 +99,8 @@ struct RunbookClusterTests {
     "a job whose time is up can clean up, and is killed if it does not listen",
     arguments: [(trap: "touch cleaned; exit 4", grace: "600"), (trap: "", grace: "0.5")])
   func timeouts(trap: String, grace: String) async throws {
-    // A run that is killed leaves the job, so that the next one meets a job that has got ready, and began long ago.
+    // A run that is killed leaves the job, so that the next one meets a job that has got ready, and
+    // began long ago.
     let execution = try await shell(
       """
       [{"name": "a", "run": "trap '\(trap)' TERM; echo ready; while test -e plan.json; do sleep 0.02; done",

@@ -1,10 +1,11 @@
-/// A stand-in for Slurm, as shell scripts in the folder `bin`: what `sbatch`, `squeue`, `sacct` and `scancel` say, and
-/// jobs that run on.
+/// A stand-in for Slurm, as shell scripts in the folder `bin`: what `sbatch`, `squeue`, `sacct` and
+/// `scancel` say, and jobs that run on.
 ///
-/// A job is a folder in `cluster`, with its state, comment and, while it runs, its process group. As long as there is a
-/// file `cluster/full`, jobs wait in the line, for the reason in it; with `cluster/closed` they stay there, and no process
-/// of theirs waits. `accounts` is what `sacct` knows; without it there is no accounting. `calls` has a line for each
-/// command, that of `squeue` with the variable `TURN`.
+/// A job is a folder in `cluster`, with its state, comment and, while it runs, its process group.
+/// As long as there is a file `cluster/full`, jobs wait in the line, for the reason in it; with
+/// `cluster/closed` they stay there, and no process of theirs waits. `accounts` is what `sacct`
+/// knows; without it there is no accounting. `calls` has a line for each command, that of `squeue`
+/// with the variable `TURN`.
 enum StandInCluster {
   static let script = """
     mkdir -p bin cluster; PATH=$PWD/bin:$PATH; CLUSTER=$PWD/cluster; export PATH CLUSTER

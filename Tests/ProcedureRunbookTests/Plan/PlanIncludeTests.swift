@@ -89,7 +89,8 @@ final class PlanIncludeTests {
     try write(".env", "A=file\nB=file\nHOME=file\n")
     try write("b.env", "C=more\nB=step\n")
     let steps = try read().steps
-    // What is set already is a variable of the step with that value, so that another value makes it run.
+    // What is set already is a variable of the step with that value, so that another value makes it
+    // run.
     let home = ProcessInfo.processInfo.environment["HOME"] ?? "file"
     #expect(steps[0].environment == ["A": "file", "B": "plan", "HOME": home])
     #expect(steps[1].environment == ["A": "file", "B": "step", "C": "more", "HOME": home])

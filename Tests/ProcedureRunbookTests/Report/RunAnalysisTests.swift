@@ -5,7 +5,8 @@ import Testing
 
 @Suite("What the length of a run was due to", .hangLimit)
 struct RunAnalysisTests {
-  /// Steps with when they started and how long they took, in seconds; nil for those that did not run.
+  /// Steps with when they started and how long they took, in seconds; nil for those that did not
+  /// run.
   private func analysis(
     _ steps: [(step: Step, start: Double?, duration: Double)], of length: Double, slots: Int = 2
   ) throws -> RunAnalysis {

@@ -22,7 +22,8 @@ struct RunbookAnswersTests {
     #expect(!runbook.hasFile("ran"))
   }
 
-  /// Until the program in the background is `sleep`, and not the copy of the shell that it begins as.
+  /// Until the program in the background is `sleep`, and not the copy of the shell that it begins
+  /// as.
   private static let isThere = "until grep -qa ^sleep /proc/$!/cmdline; do :; done"
 
   @Test("a process that a step leaves in the background is stopped, and named, also in a quiet run")

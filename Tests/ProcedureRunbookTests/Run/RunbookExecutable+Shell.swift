@@ -12,7 +12,8 @@ import ProceduresProcess
 extension RunbookExecutable {
   /// Writes a plan and runs a shell script beside it, in which `$RUNBOOK` is the executable.
   ///
-  /// What a script starts in the background ignores SIGINT and SIGQUIT; not so `$HEARING`, the same executable.
+  /// What a script starts in the background ignores SIGINT and SIGQUIT; not so `$HEARING`, the same
+  /// executable.
   func shell(
     plan: String, _ script: String, environment: [String: String] = [:],
     onOutput: @escaping @Sendable (_ text: String, _ process: Int32) -> Void = { _, _ in }
@@ -25,8 +26,8 @@ extension RunbookExecutable {
       ["-c", script], program: "/bin/sh", environment: environment, onOutput: onOutput)
   }
 
-  /// Runs it on a terminal of its own, on which the output of a shell script is typed. There is a file `over` when it has
-  /// ended.
+  /// Runs it on a terminal of its own, on which the output of a shell script is typed. There is a
+  /// file `over` when it has ended.
   func terminal(
     plan: String, _ options: String = "", typing: String = "",
     size: (rows: Int, columns: Int)? = nil,
@@ -42,7 +43,8 @@ extension RunbookExecutable {
       """, environment: ["TERM": "xterm"], onOutput: onOutput)
   }
 
-  /// Whether a script ended with 77, since it could not try what it is about here: then it says so, for `.ci/run`.
+  /// Whether a script ended with 77, since it could not try what it is about here: then it says so,
+  /// for `.ci/run`.
   static func isSkipped(_ execution: Execution, unless isTried: Bool = true) -> Bool {
     let isSkipped = execution.exit == .status(77) || !isTried
     if isSkipped {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import ProcedureRunbook
 
-/// What the built program calls done is done: on a full disk, killed, twice at once, edited meanwhile.
+/// What the built program calls done is done: on a full disk, killed, twice at once, edited
+/// meanwhile.
 @Suite("runbook: green means done", .hangLimit)
 struct RunbookGreenTests {
   private let runbook: RunbookExecutable
@@ -174,7 +175,8 @@ struct RunbookGreenTests {
 
   // MARK: The journal
 
-  // A program with ThreadSanitizer writes a file before `main`, and needs terabytes of addresses: it has no limits.
+  // A program with ThreadSanitizer writes a file before `main`, and needs terabytes of addresses:
+  // it has no limits.
   @Test(
     "a step whose start cannot be noted does not run, and never counts as done",
     .disabled(if: Rounds.isSanitized, "not with ThreadSanitizer"))

@@ -7,10 +7,10 @@ import Testing
 
 /// The built program with a stand-in for the launcher of a cluster.
 ///
-/// `launch NAME COMMAND…` waits a moment, gives the command a session of its own, writes its group down
-/// under the name, does not listen to SIGTERM, and passes the status on. With a file `deaf` the command does not listen
-/// either. `end SIGNAL NAME` is the other
-/// half: it sends a signal to what was launched, once that has begun.
+/// `launch NAME COMMAND…` waits a moment, gives the command a session of its own, writes its group
+/// down under the name, does not listen to SIGTERM, and passes the status on. With a file `deaf`
+/// the command does not listen either. `end SIGNAL NAME` is the other half: it sends a signal to
+/// what was launched, once that has begun.
 @Suite("runbook with a launcher", .hangLimit)
 struct RunbookLauncherTests {
   private let runbook: RunbookExecutable
@@ -87,7 +87,8 @@ struct RunbookLauncherTests {
     .enabled(if: hasSessions, "needs setsid"))
   func cancel() async throws {
     let steps = (0..<3).map {
-      // No `sleep`: a process that a shell has just forked loses a SIGTERM that the shell has a trap for.
+      // No `sleep`: a process that a shell has just forked loses a SIGTERM that the shell has a
+      // trap for.
       #"{"name": "s\#($0)", "run": "trap 'touch cleaned\#($0); exit 4' TERM; echo up > up; while :; do read x < never; done"}"#
     }
     let execution = try await runbook.shell(

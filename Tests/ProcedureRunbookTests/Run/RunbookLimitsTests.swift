@@ -17,7 +17,8 @@ struct RunbookLimitsTests {
     return "[\(steps.joined(separator: ","))]"
   }
 
-  /// Each test has a user of its own, also beside another run of the suite, so that nothing else counts.
+  /// Each test has a user of its own, also beside another run of the suite, so that nothing else
+  /// counts.
   private func limited(to count: Int, user: Int, _ script: String) -> String {
     let user = user + 10 * (Int(getpid()) % 1_000)
     return """
@@ -51,8 +52,8 @@ struct RunbookLimitsTests {
   func deaf() async throws {
     // Each step takes what there is, and keeps it, and says so each time.
     let hungry = "exec 3> up; while :; do sleep 600 & echo >&3; done"
-    // The signal comes when half of the room is taken, or when all steps have ended by themselves. The script makes no
-    // process for that, since it may find no room either.
+    // The signal comes when half of the room is taken, or when all steps have ended by themselves.
+    // The script makes no process for that, since it may find no room either.
     let execution = try await runbook.shell(
       plan: plan(8, hungry),
       "mkfifo up; chmod 666 up; "

@@ -5,7 +5,8 @@ import Testing
 
 @testable import ProcedureRunbook
 
-/// Who reads a file comes after who makes it, also where only folders, or what a compiler has said, tell.
+/// Who reads a file comes after who makes it, also where only folders, or what a compiler has said,
+/// tell.
 @Suite("runbook: the order that files give", .hangLimit)
 struct RunbookOrderTests {
   private let runbook: RunbookExecutable
@@ -125,8 +126,8 @@ struct RunbookOrderTests {
 
   @Test("a step that is up to date counts as the maker of the files that a step reads")
   func lateLook() async throws {
-    // Only reading tells that `in` has not changed, and it is too large for the look at all files. So it is read when
-    // `gen` is looked at, which here is after `use`.
+    // Only reading tells that `in` has not changed, and it is too large for the look at all files.
+    // So it is read when `gen` is looked at, which here is after `use`.
     let execution = try await runbook.shell(
       plan: generated,
       """

@@ -322,7 +322,8 @@ private final class PseudoTerminal: Sendable {
     }
   }
 
-  /// Returns when the terminal is gone: a process that another test is starting may have it a moment longer.
+  /// Returns when the terminal is gone: a process that another test is starting may have it a
+  /// moment longer.
   func close() {
     systemClose(descriptor)
     var look = pollfd(fd: other, events: 0, revents: 0)

@@ -124,7 +124,8 @@ struct RunbookTests {
 
   @Test("Ctrl-C ends running steps with SIGTERM, starts no other, prints the table, exits with 130")
   func interrupt() async throws {
-    // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
+    // A child of the shell would inherit its trap until it is another program, and then have missed
+    // the signal.
     try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """
@@ -352,7 +353,8 @@ struct RunbookTests {
 
   @Test("Ctrl-C ends a check, and nothing of it is left")
   func interruptedCheck() async throws {
-    // A child of the shell would inherit its trap until it is another program, and then have missed the signal.
+    // A child of the shell would inherit its trap until it is another program, and then have missed
+    // the signal.
     try runbook.makePipe("never")
     let execution = try await runbook.run(
       plan: """

@@ -206,7 +206,8 @@ struct MixedGraph {
 
   /// Adds all, from two threads, while a third cancels, and waits for the end.
   ///
-  /// - Returns: how often Foundation's queue had to be reminded of an operation that it had forgotten.
+  /// - Returns: how often Foundation's queue had to be reminded of an operation that it had
+  ///   forgotten.
   func run() async -> Int {
     let procedures = nodes.filter { !$0.isOperation }
     let operations = nodes.filter(\.isOperation)

@@ -172,8 +172,8 @@ struct PromiseModel {
   }
 
   /// What a group ends with: the errors of its cancel, and then those of its children, each with a
-  /// name, except those that follow from what else ended in the group. A wait that never ends is one
-  /// error, of whichever member ended first, or of the group if it is a member itself.
+  /// name, except those that follow from what else ended in the group. A wait that never ends is
+  /// one error, of whichever member ended first, or of the group if it is a member itself.
   private func checkErrors(of group: Int, _ procedures: [Procedure]) throws {
     var expected: [String] = []
     let own = lives[group].cancelErrors ?? []

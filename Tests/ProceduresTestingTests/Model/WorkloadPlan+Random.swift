@@ -96,8 +96,8 @@ extension WorkloadPlan {
     }
   }
 
-  /// What a group adds when it executes is on no queue before, and so no procedure can see that the group
-  /// waits for one that waits for it: only those inside of it may.
+  /// What a group adds when it executes is on no queue before, and so no procedure can see that the
+  /// group waits for one that waits for it: only those inside of it may.
   private func mayBeAwaited(_ other: Int, within ancestors: Set<Int>) -> Bool {
     ([other] + self.ancestors(of: other)).allSatisfy { index in
       guard case .inExecute = items[index].entrance else { return true }

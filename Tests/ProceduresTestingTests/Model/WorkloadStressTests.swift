@@ -4,7 +4,8 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-/// Random workloads, checked against what is promised: hundreds by default, and `STRESS=1` many more.
+/// Random workloads, checked against what is promised: hundreds by default, and `STRESS=1` many
+/// more.
 @Suite(.hangLimit) struct WorkloadStressTests {
   private static func simulate(seed: UInt64, _ simulation: ProcedureSimulation) throws {
     let plan = WorkloadPlan(seed: seed)

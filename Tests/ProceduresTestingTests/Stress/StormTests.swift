@@ -5,8 +5,8 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// Every kind of thing meets every other, over real threads, by public names only. A second by default;
-/// with STRESS set two minutes, or `SOAK_SECONDS`.
+/// Every kind of thing meets every other, over real threads, by public names only. A second by
+/// default; with STRESS set two minutes, or `SOAK_SECONDS`.
 @Suite(.serialized, .hangLimit) struct StormTests {
   private enum Disk {}
 

@@ -6,8 +6,8 @@ import ProceduresTesting
 import ProcedureTestSupport
 import Testing
 
-/// Much of everything, at once. Small by default; with STRESS set, as large as the documentation says,
-/// with a soak of ten minutes, or of `SOAK_SECONDS`.
+/// Much of everything, at once. Small by default; with STRESS set, as large as the documentation
+/// says, with a soak of ten minutes, or of `SOAK_SECONDS`.
 @Suite(.serialized, .hangLimit) struct StressTests {
   /// Counts how often it finished, and whether it should have.
   private final class Counted: Procedure, @unchecked Sendable {
@@ -157,8 +157,9 @@ import Testing
             levels.append((LiveBytes.now, threads.count))
           }
         }
-        // The first quarter fills caches. After that nothing grows with the number of rounds; but a busy machine has
-        // Dispatch start more threads, and malloc keeps some blocks of each size for each of them.
+        // The first quarter fills caches. After that nothing grows with the number of rounds; but a
+        // busy machine has Dispatch start more threads, and malloc keeps some blocks of each size
+        // for each of them.
         let (early, late) = (
           levels[levels.count / 4..<levels.count / 2], levels[(levels.count * 3 / 4)...]
         )

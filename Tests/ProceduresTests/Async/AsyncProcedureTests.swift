@@ -127,7 +127,8 @@ import Testing
       started.open()
       while !Task.isCancelled {}
     }
-    // Not by this task: while the suite keeps all threads of tasks busy, the body would spin until one is free.
+    // Not by this task: while the suite keeps all threads of tasks busy, the body would spin until
+    // one is free.
     await onThreadOfItsOwn {
       queue.add(procedure)
       started.block()

@@ -2,8 +2,8 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// The costs that do not depend on the machine: bytes, and Dispatch submissions. Times are printed by
-/// `benchmarks`, and never asserted.
+/// The costs that do not depend on the machine: bytes, and Dispatch submissions. Times are printed
+/// by `benchmarks`, and never asserted.
 ///
 /// Calls of malloc cannot be counted without a library of one's own in front of it; what is held at
 /// the end of each step of a life is, and a life that leaves nothing behind.
@@ -163,7 +163,8 @@ import Testing
       await #expect(processExitsWith: .success) {
         let scheduler = ManualScheduler()
         let queue = ProcedureQueue(scheduler: scheduler)
-        // On a slow machine the first look comes meanwhile, and what it makes only once counts, too.
+        // On a slow machine the first look comes meanwhile, and what it makes only once counts,
+        // too.
         queue.waitReportDelay = nil
         let dependency = NoOperation()
         var waiting: [NoOperation] = []

@@ -3,11 +3,13 @@ import Dispatch
 import ProcedureTestSupport
 import Testing
 
-/// A main thread that blocks for what needs it is told so. Each test is on it, and lets it go at its end.
+/// A main thread that blocks for what needs it is told so. Each test is on it, and lets it go at
+/// its end.
 @MainActor @Suite(.hangLimit) struct BlockedMainThreadTests {
   private let queue = ProcedureQueue()
 
-  /// What is found to need the main thread, of a queue that has this procedure, while that is blocked.
+  /// What is found to need the main thread, of a queue that has this procedure, while that is
+  /// blocked.
   private func found(_ procedure: Procedure) -> Procedure? {
     queue.add(procedure)
     return obstacle(to: queue.procedures)

@@ -2,8 +2,8 @@ import ProcedureTestSupport
 import Procedures
 import Testing
 
-/// What is reported of an `execute()` that has returned without `finish()`. Each test has a class of its own, since a
-/// class is reported once in a process.
+/// What is reported of an `execute()` that has returned without `finish()`. Each test has a class
+/// of its own, since a class is reported once in a process.
 @Suite(.hangLimit) struct ForgottenFinishTests {
   private let scheduler = ManualScheduler()
   private let time = TestClock()

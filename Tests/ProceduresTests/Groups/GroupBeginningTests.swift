@@ -2,7 +2,8 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// The worker that executes a group goes on with the children, unless user code comes first: that may block.
+/// The worker that executes a group goes on with the children, unless user code comes first: that
+/// may block.
 @Suite(.hangLimit) struct GroupBeginningTests {
   private final class SlowGroup: GroupProcedure, @unchecked Sendable {
     let childRuns = Gate()

@@ -4,8 +4,9 @@ import Testing
 
 /// Every public call of a procedure from its own `deinit`: nothing traps, and nothing keeps it.
 ///
-/// A turn would need the procedure, so none comes any more: no override and no observer is called. What
-/// happens on the caller's thread happens: the flag, the token's handlers, the cancel of children.
+/// A turn would need the procedure, so none comes any more: no override and no observer is called.
+/// What happens on the caller's thread happens: the flag, the token's handlers, the cancel of
+/// children.
 @Suite(.hangLimit) struct DeinitMomentTests {
   /// What happened to it before it was released.
   enum Life: CaseIterable, Sendable {

@@ -3,8 +3,8 @@ import ProcedureTestSupport
 import Procedures
 import Testing
 
-/// Every public call of a procedure at every moment, also the wrong ones: each has a defined answer,
-/// and the procedure finishes exactly once all the same.
+/// Every public call of a procedure at every moment, also the wrong ones: each has a defined
+/// answer, and the procedure finishes exactly once all the same.
 @Suite(.hangLimit) struct WrongMomentTests {
   enum Moment: String, CaseIterable, Codable, Sendable {
     case initialized, pending, willExecute, execute, executing, didCancelPending

@@ -7,7 +7,8 @@ import Testing
 @Suite(.hangLimit) struct CancelledMemberTests {
   private let scheduler = ManualScheduler()
 
-  /// One that is cancelled while it waits for a slot, and whose end is held until the test releases it.
+  /// One that is cancelled while it waits for a slot, and whose end is held until the test releases
+  /// it.
   private func makeHeld(_ pendingFinish: Slot<PendingEvent>) -> TracedProcedure {
     let procedure = TracedProcedure("cancelled")
     procedure.addWillFinishBlockObserver { _, _, pending in pendingFinish.value = pending }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Procedures
 
-/// Many that wait for one queue. What looks through all of them for each that leaves does not end within the time
-/// limit: 1.3 ms for each of 32,000.
+/// Many that wait for one queue. What looks through all of them for each that leaves does not end
+/// within the time limit: 1.3 ms for each of 32,000.
 @Suite(.serialized, .hangLimit) struct ManyWaitersTests {
   private static let count = Rounds.size(200_000, otherwise: Rounds.isSanitized ? 10_000 : 60_000)
 

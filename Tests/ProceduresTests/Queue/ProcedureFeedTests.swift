@@ -4,7 +4,8 @@ import ProceduresTesting
 import Testing
 
 @Suite(.hangLimit) struct ProcedureFeedTests {
-  /// Procedures that are made when they are asked for, and how many there are that have not finished.
+  /// Procedures that are made when they are asked for, and how many there are that have not
+  /// finished.
   private struct Source: Sendable {
     let made = Counter()
     let unfinished = Counter()
@@ -235,7 +236,8 @@ import Testing
       })
     #expect(source.made.value == 21)
     await queue.drain()
-    // The one that was refused finishes on no queue, and gives its place back behind its last event.
+    // The one that was refused finishes on no queue, and gives its place back behind its last
+    // event.
     #expect(await eventually { feed.count == 0 })
     #expect(source.unfinished.value == 0)
     let refused = BlockProcedure {}

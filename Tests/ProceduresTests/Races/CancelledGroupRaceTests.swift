@@ -3,7 +3,8 @@ import ProcedureTestSupport
 import Procedures
 import Testing
 
-/// Groups with children that were cancelled before, and groups that are cancelled as a part of a large tree.
+/// Groups with children that were cancelled before, and groups that are cancelled as a part of a
+/// large tree.
 @Suite(.serialized, .hangLimit) struct CancelledGroupRaceTests {
   @Test("G1, C7: a group with a child that was cancelled before runs the others")
   func madeWithCancelledChild() async {

@@ -3,8 +3,9 @@ import ProcedureTestSupport
 import Procedures
 import Testing
 
-/// A group goes, whose children others use: what these read of it behind a lock must be counted by the time that the
-/// lock is released. In optimised code only; there four of six tries of ten seconds crashed.
+/// A group goes, whose children others use: what these read of it behind a lock must be counted by
+/// the time that the lock is released. In optimised code only; there four of six tries of ten
+/// seconds crashed.
 @Suite(.hangLimit) struct DroppedGroupRaceTests {
   /// The only one that keeps the groups.
   private final class Owner: Sendable {

@@ -256,7 +256,8 @@ import Testing
   }
 }
 
-/// A source that the framework keeps the output of, as of all ready-made ones, and that ends when it is told.
+/// A source that the framework keeps the output of, as of all ready-made ones, and that ends when
+/// it is told.
 private struct KeptOutput {
   let source: AsyncResultProcedure<Int>
   private let handle = Slot<FinishHandle<Int>>()

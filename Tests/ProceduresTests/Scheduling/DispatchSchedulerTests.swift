@@ -3,7 +3,8 @@ import ProcedureTestSupport
 import Procedures
 import Testing
 
-/// Real threads: each of these would take seconds, or for ever, on threads of Dispatch's shared pool.
+/// Real threads: each of these would take seconds, or for ever, on threads of Dispatch's shared
+/// pool.
 @Suite(.hangLimit) struct DispatchSchedulerTests {
   @Test(
     "Q4: as many procedures block at once as there are threads; one that is cancelled ends meanwhile"

@@ -55,8 +55,8 @@ import Testing
       for _ in 0..<count {
         line.add(
           BlockProcedure {
-            // Milliseconds of work, until the other queue has had its turn. Not by the clock: where the machine is busy
-            // the line must not be the faster for that.
+            // Milliseconds of work, until the other queue has had its turn. Not by the clock: where
+            // the machine is busy the line must not be the faster for that.
             let end = processorTime() + 0.005
             while !passed.isOpen, processorTime() < end {}
             finished.increment()

@@ -3,8 +3,8 @@ import Procedures
 import ProcedureTestSupport
 import Testing
 
-/// Long and wide flows of values: no stack overflow, no quadratic time. Smaller by default; with STRESS
-/// set, the full size.
+/// Long and wide flows of values: no stack overflow, no quadratic time. Smaller by default; with
+/// STRESS set, the full size.
 @Suite(.serialized, .hangLimit) struct ValueShapeTests {
   private func makeQueue() -> ProcedureQueue { ProcedureQueue(qualityOfService: .utility) }
 

@@ -31,7 +31,8 @@ final class StormLanes: Sendable {
   /// How many rounds there were.
   var roundCount: Int { count.load(ordering: .acquiring) }
 
-  /// - Parameter say: called with what was not as promised, and now and then with the seed that comes next.
+  /// - Parameter say: called with what was not as promised, and now and then with the seed that
+  ///   comes next.
   /// - Returns: what was not as promised.
   @discardableResult
   func run(_ lanes: Int, _ say: @escaping @Sendable (String) -> Void = { _ in }) -> [String] {

@@ -11,11 +11,11 @@ struct StormError: Error, Equatable {
 ///
 /// It does not own the procedure, except in `slot`, which any thread of the round may empty.
 ///
-/// What is not guarded by `record` or a lock of its own is set by the thread that makes the node, before
-/// others can find it.
+/// What is not guarded by `record` or a lock of its own is set by the thread that makes the node,
+/// before others can find it.
 final class StormNode: @unchecked Sendable {
-  /// What happens in the turns of a procedure. In this order, but for a cancel, which may come anywhere
-  /// before `willFinish`.
+  /// What happens in the turns of a procedure. In this order, but for a cancel, which may come
+  /// anywhere before `willFinish`.
   enum Moment: Int, Comparable, Sendable {
     case didAttach, willExecute, execute, didExecute
     case procedureDidCancel, didCancel

@@ -92,7 +92,8 @@ final class StormProcedure: Procedure, InputProcedure, OutputProcedure, @uncheck
   }
 }
 
-/// The same of a group. Half of them are plain ones, of which the framework runs `execute()` another way.
+/// The same of a group. Half of them are plain ones, of which the framework runs `execute()`
+/// another way.
 final class StormGroup: GroupProcedure, @unchecked Sendable {
   let node: StormNode
   private let tracer: Tracer

@@ -56,8 +56,8 @@ extension StormRound {
     }
   }
 
-  /// Many small ones, from several threads, as fast as it goes, while another one looks at the queue: each may
-  /// be the first that a worker has not seen.
+  /// Many small ones, from several threads, as fast as it goes, while another one looks at the
+  /// queue: each may be the first that a worker has not seen.
   private func addMany(_ dice: inout Dice) {
     guard let queue = queues.withLock({ dice.pick($0) }), let target = queue.queue else { return }
     // In a suspended one all that have arrived are received by those who look.

@@ -165,8 +165,8 @@ extension StormRound {
     return group
   }
 
-  /// Categories are in an order, and what is inside of a group that holds one asks for the same or a later
-  /// one: otherwise two groups could wait for each other for ever.
+  /// Categories are in an order, and what is inside of a group that holds one asks for the same or
+  /// a later one: otherwise two groups could wait for each other for ever.
   private func exclude(_ node: StormNode, _ dice: inout Dice) {
     guard dice.oneIn(4) else { return }
     var ancestors: [StormNode] = []

@@ -6,9 +6,9 @@ import Procedures
 import ProceduresTimeline
 import Synchronization
 
-/// One round of the storm: some procedures, and a few threads that add them, look at them, cancel them and
-/// let go of them. When the threads are done, the round opens all that is held back, waits for the end, and
-/// compares what was seen with what is promised.
+/// One round of the storm: some procedures, and a few threads that add them, look at them, cancel
+/// them and let go of them. When the threads are done, the round opens all that is held back, waits
+/// for the end, and compares what was seen with what is promised.
 ///
 /// A seed decides what each thread does; how their steps meet is up to the machine.
 final class StormRound: Sendable {

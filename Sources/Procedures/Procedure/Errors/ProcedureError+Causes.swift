@@ -65,8 +65,8 @@ extension [any Error] {
 extension Sequence<any Error> {
   /// The first error of a type among these and the errors that they report.
   ///
-  /// A group reports how a child ended by a `ProcedureError` with the errors of the child, a dependent reports a
-  /// dependency so: this looks into all of these, in their order.
+  /// A group reports how a child ended by a `ProcedureError` with the errors of the child, a
+  /// dependent reports a dependency so: this looks into all of these, in their order.
   ///
   /// ```swift
   /// if let declined = payment.errors.first(of: Declined.self) { show(declined.reason) }

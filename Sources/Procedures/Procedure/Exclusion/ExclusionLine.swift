@@ -39,7 +39,8 @@ final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
 
   // MARK: Changes
 
-  // Each returns whether the line has another ticket or age now, so that its level must put it elsewhere.
+  // Each returns whether the line has another ticket or age now, so that its level must put it
+  // elsewhere.
 
   func insert(_ request: ExclusionRequest) -> Bool { change { $0.insert(request) } }
 

@@ -20,8 +20,8 @@ struct ExclusionRows: Sendable {
   /// The requests beside the rows.
   private var beside = ExclusionOrder<ExclusionRequest>()
 
-  /// The request whose turn it is, and the age of the one that has waited longest. Mutating, so that the rows are read
-  /// where they are, instead of copied.
+  /// The request whose turn it is, and the age of the one that has waited longest. Mutating, so
+  /// that the rows are read where they are, instead of copied.
   mutating func head() -> (first: ExclusionRequest?, age: UInt64) {
     var (first, age) = (beside.first, beside.oldest?.age ?? .max)
     forEachFirst { request in

@@ -8,18 +8,18 @@ internal import ProcedurePrimitives
 /// procedure that has a slot available, and an offer is declined by a procedure that has lost its
 /// slot; so no request holds a category while its procedure waits for a slot.
 ///
-/// | event    | idle                          | waiting                  | held                       |
-/// |----------|-------------------------------|--------------------------|----------------------------|
-/// | ask      | → held if all free, → waiting | inconsistency            | inconsistency              |
-/// | leave    | –¹                            | → idle¹                  | → idle; others are offered |
-/// | offer    | inconsistency                 | → held                   | inconsistency              |
-/// | decline  | –                             | –                        | → idle; others are offered |
-/// | withdraw | –                             | → idle                   | – (its offer is declined)  |
-/// | setPriority | –                          | – or → held              | –                          |
-/// | time passes for a rate | –               | → held                   | –                          |
+/// | event       | idle                          | waiting       | held                       |
+/// |-------------|-------------------------------|---------------|----------------------------|
+/// | ask         | → held if all free, → waiting | inconsistency | inconsistency              |
+/// | leave       | –¹                            | → idle¹       | → idle; others are offered |
+/// | offer       | inconsistency                 | → held        | inconsistency              |
+/// | decline     | –                             | –             | → idle; others are offered |
+/// | withdraw    | –                             | → idle        | – (its offer is declined)  |
+/// | setPriority | –                             | – or → held   | –                          |
+/// | time passes | –                             | → held²       | –                          |
 ///
 /// ¹ If it was the first in line, the requests behind it may be admitted: they are offered their
-/// categories when it leaves, or has left after a withdrawal.
+/// categories when it leaves, or has left after a withdrawal. ² if a place of a rate is free then.
 ///
 /// The holders of a category stand at levels: holders that are inside no other at the outer level,
 /// holders inside a group that holds the category at the group's own level, where there is room for

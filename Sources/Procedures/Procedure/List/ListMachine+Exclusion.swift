@@ -37,7 +37,8 @@ extension ListMachine {
     return buckets.isPreceded(member, request)
   }
 
-  /// The ticket of the request has changed. A member that has returned moves to the place of the new ticket.
+  /// The ticket of the request has changed. A member that has returned moves to the place of the
+  /// new ticket.
   mutating func reorder(_ procedure: Procedure, _ request: ExclusionRequest) {
     guard procedure.membership.bucket.isReturned else { return }
     buckets.returnToPlace(.unowned(procedure), request)

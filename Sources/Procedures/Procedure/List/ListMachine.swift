@@ -18,21 +18,23 @@ internal import ProcedurePrimitives
 /// A separate line holds *turns*: procedures with something to do that needs no slot, such as
 /// delivering a cancel, or finishing.
 ///
-/// | event                   | effect                                                                    |
-/// |-------------------------|---------------------------------------------------------------------------|
-/// | insert                  | joins waiting, evaluable or ready; refused once a group has closed        |
-/// | advance                 | waiting → evaluable or ready; in a batch only noted, instead of ready     |
-/// | complete                | all of a batch are members: the ready ones → ready                        |
-/// | makeWaiting             | anywhere, but not started → waiting                                       |
-/// | take                    | first turn; first granted; first evaluable; first ready if a slot is free |
-/// | exclude                 | ready → excluded, instead of being taken                                  |
-/// | grant                   | excluded → granted if it is next for a free slot, otherwise → ready       |
-/// | retire                  | leaves, wherever it is; frees its slot                                    |
-/// | setUrgency              | ready → ready, in another bucket; otherwise counts once it is             |
-/// | requestTurn             | joins the line of turns                                                   |
-/// | begin / settle          | a group executes: children may start / may be the last                    |
-/// | yieldSlot / reclaimSlot | a group gives up its slot, and no child starts / it has one again         |
-/// | … of a member           | running → waiting / waiting → ready, of the group in the list around it   |
+/// | event            | effect                                                                    |
+/// |------------------|---------------------------------------------------------------------------|
+/// | insert           | joins waiting, evaluable or ready; refused once a group has closed        |
+/// | advance          | waiting → evaluable or ready; in a batch only noted, instead of ready     |
+/// | complete         | all of a batch are members: the ready ones → ready                        |
+/// | makeWaiting      | anywhere, but not started → waiting                                       |
+/// | take             | first turn; first granted; first evaluable; first ready if a slot is free |
+/// | exclude          | ready → excluded, instead of being taken                                  |
+/// | grant            | excluded → granted if it is next for a free slot, otherwise → ready       |
+/// | retire           | leaves, wherever it is; frees its slot                                    |
+/// | setUrgency       | ready → ready, in another bucket; otherwise counts once it is             |
+/// | requestTurn      | joins the line of turns                                                   |
+/// | begin, settle    | a group executes: children may start; may be the last                     |
+/// | yieldSlot        | a group gives up its slot: no child starts                                |
+/// | reclaimSlot()    | it has a slot again: children may start                                   |
+/// | yieldSlot(_:)    | the group, in the list around it: running → waiting                       |
+/// | reclaimSlot(of:) | the group, in the list around it: waiting → ready                         |
 ///
 /// Invariants:
 /// 1. After each event, if something can be taken, a worker is requested and has not arrived. A
@@ -221,7 +223,8 @@ struct ListMachine: Sendable {
     let member = Member.unowned(procedure)
     let request = buckets.request(of: member)
     guard isMoved else { return nil }
-    // A member that has returned moves once its request has the ticket of the new priority: see `reorder(_:_:)`.
+    // A member that has returned moves once its request has the ticket of the new priority: see
+    // `reorder(_:_:)`.
     if bucket.isReady {
       buckets.move(member, from: bucket, to: .ready(urgency.priority))
     }

@@ -23,10 +23,11 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
     public static let observerAwaited = Code(description: "observerAwaited")
     /// A condition has not answered for longer than the queue's `waitReportDelay`.
     public static let conditionUnanswered = Code(description: "conditionUnanswered")
-    /// A procedure has been ready, or has had something else to do, for longer than the queue's `waitReportDelay`, and no
-    /// thread has come: the `underlyingQueue` is suspended, or blocked; all spare threads are blocked; or its closure is to
-    /// begin on the main actor, and that is blocked, or has no thread that serves it. One report stands for all that have waited so
-    /// long at that moment.
+    /// A procedure has been ready, or has had something else to do, for longer than the queue's
+    /// `waitReportDelay`, and no thread has come: the `underlyingQueue` is suspended, or blocked;
+    /// all spare threads are blocked; or its closure is to begin on the main actor, and that is
+    /// blocked, or has no thread that serves it. One report stands for all that have waited so long
+    /// at that moment.
     public static let threadAwaited = Code(description: "threadAwaited")
     /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a
     /// token, or in a call that another owner's token may end: the framework cannot know who ends

@@ -3,11 +3,13 @@ internal import ProcedurePrimitives
 /// Whether a queue has a list in which members wait that no worker can help, for looks that search
 /// for waits that never end. Each list reads it after each critical section, so it costs one load.
 ///
-/// | state             | a list is stuck                  | the look begins               | the look is over                    |
-/// |-------------------|----------------------------------|-------------------------------|-------------------------------------|
-/// | none              | → scheduled: a look is scheduled | –                             | –                                   |
-/// | scheduled         | → scheduledAndDirty              | looks                         | → none                              |
-/// | scheduledAndDirty | nothing: that is known           | → scheduled, if it is put off | → scheduled: another look scheduled |
+/// | state             | a list is stuck     | the look begins            | the look is over |
+/// |-------------------|---------------------|----------------------------|------------------|
+/// | none              | → scheduled¹        | –                          | –                |
+/// | scheduled         | → scheduledAndDirty | looks                      | → none           |
+/// | scheduledAndDirty | –                   | → scheduled, to put it off | → scheduled¹     |
+///
+/// ¹ The caller schedules a look.
 ///
 /// A thread that changes a wait reads this after the change: under the lock that guards the wait,
 /// after that lock, or after a change of the arrivals. A look changes this, and then reads the wait

@@ -81,7 +81,8 @@ struct WaitingCall: BodyWait {
   let serial: UInt64
   /// Whether a token of another owner may end the call: then it is no wait for procedures.
   private(set) var isEndedByToken = false
-  /// Whether a handler blocks in it that is called for the cancel of the procedure, which is delivered afterwards.
+  /// Whether a handler blocks in it that is called for the cancel of the procedure, which is
+  /// delivered afterwards.
   private(set) var isInHandler = false
   /// Whether code of the procedure's may run beside the handler: then it is no wait for procedures.
   private(set) var isBesideUserCode = false
@@ -174,7 +175,8 @@ struct WaitingCall: BodyWait {
     return call
   }
 
-  /// Code of `procedure` may run beside the handler, and may end any wait but that for the end of `procedure`.
+  /// Code of `procedure` may run beside the handler, and may end any wait but that for the end of
+  /// `procedure`.
   func besideUserCode(of procedure: Procedure) -> Self {
     if case .procedure(let target) = target, target === procedure { return self }
     var call = self
@@ -288,7 +290,8 @@ final class BlockedTurn: Attachment, @unchecked Sendable {
 }
 
 extension ProcedureList {
-  /// A thread of a member is blocked: that may close a cycle, and what it waits for may have no thread.
+  /// A thread of a member is blocked: that may close a cycle, and what it waits for may have no
+  /// thread.
   fileprivate func noteBlocked() {
     context.supervisor.noteStuck(self)
     context.supervisor.noteWait(in: self)
@@ -311,7 +314,8 @@ extension Procedure {
     return error
   }
 
-  /// The calling thread is about to block in `call`, in a handler. Those whose cancels it delivers afterwards wait for it.
+  /// The calling thread is about to block in `call`, in a handler. Those whose cancels it delivers
+  /// afterwards wait for it.
   ///
   /// - Returns: these.
   fileprivate static func beginWaiting(forHandlerIn call: WaitingCall) -> [Procedure] {

@@ -52,7 +52,8 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
 }
 
 extension Procedure {
-  /// Makes a closure that looks for a cancel before each call of `body`, and throws `CancellationError` then.
+  /// Makes a closure that looks for a cancel before each call of `body`, and throws
+  /// `CancellationError` then.
   @inlinable
   func unlessCancelled<Element, Result>(
     _ body: @escaping (Element) throws -> Result

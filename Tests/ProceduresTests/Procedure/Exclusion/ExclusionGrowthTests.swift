@@ -3,8 +3,8 @@ import Testing
 
 @testable import Procedures
 
-/// Shapes in which a line, or the number of categories, is long. What looks through all of it at each
-/// event does not end within the time limit.
+/// Shapes in which a line, or the number of categories, is long. What looks through all of it at
+/// each event does not end within the time limit.
 @Suite(.serialized, .hangLimit) struct ExclusionGrowthTests {
   private let domain = ExclusionDomain(name: "growth")
   private static let count = Rounds.size(200_000, otherwise: 1_000)
@@ -128,8 +128,8 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  /// The categories of all become free, in any order, while their queue is full; then it is suspended
-  /// and resumed.
+  /// The categories of all become free, in any order, while their queue is full; then it is
+  /// suspended and resumed.
   @Test(
     "L2, Q3: many offers without a slot take linear time in a queue that is suspended and resumed")
   func offersWithoutSlot() async {
