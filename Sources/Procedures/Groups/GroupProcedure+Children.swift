@@ -46,10 +46,14 @@ extension GroupProcedure {
 
   /// Takes over errors of a child, except errors that follow from another end in the group.
   final func takeOver(_ errors: [any Error], of child: Procedure) {
+    // 1. Usually there are none.
     let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
+    // 2. Leave out errors that follow from another end in the group (E3).
     guard let reference = childList?.owner else { return }
     let beginning = errors.beginning(in: reference).filter { !isOwnCycle($0) }
+    // 3. Keep the others, and let the policy decide about the remaining children. What is dropped
+    //    is released after the lock.
     switch relation {
     case .part:
       let named = beginning.named(after: child.name)

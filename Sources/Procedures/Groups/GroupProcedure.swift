@@ -175,6 +175,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Like `add(child:)` for each child, but none starts before all are members and announced.
   private final func addTogether(_ batch: [Procedure]) {
     if batch.count <= 1 { return batch.forEach { add(child: $0) } }
+    // 1. Add all of them, held back: once for the batch, and once for each announcement.
     let tellsObservers = peek { $0.observers.wantsAdditions }
     var (refused, unannounced): ([Procedure], [Procedure]) = ([], [])
     for child in batch {
@@ -184,11 +185,13 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       case .accepted(isAnnounced: false): if tellsObservers { child.dependencyFinished() }
       }
     }
+    // 2. The batch is complete when the last of them was announced.
     if unannounced.isEmpty {
       list.complete(batch)
     } else {
       announce(unannounced, as: .ownChild, completing: batch)
     }
+    // 3. The end of a refused child may run user code, for which no other one waits.
     for child in refused { child.end(refusedBy: list) }
   }
 
@@ -284,8 +287,9 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// Called when the group has executed, or never will: from now on the last child ends the group.
   final override func settleChildren() {
+    // 1. An override of `execute()` has not called super: the children start now.
     if state == .executing, !hasBegun { begin(onWorker: false) }
-    // This thread already runs the group's turn, so the result is ignored.
+    // 2. This thread already runs the group's turn, so the result is ignored.
     if list.settle() { _ = childrenFinished() }
   }
 
@@ -297,16 +301,21 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes
   /// no turn, so that no child waits for another's.
   final override func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool {
+    // 1. The step is taken here only if the group's turns run on this context, no thread holds its
+    //    turn, and no cancel is due.
     let runsCode = mayDecideOtherwise
     let canHear = withCore {
       guard $0.runsTurns(on: context) else { return false }
       return runsCode ? $0.life.post(.takeTurn) == .turn : $0.life.isTurnFree
     }
     guard canHear else { return false }
+    // 2. Without user code the results' own lock suffices.
     guard runsCode else {
       decide(about: child)
       return true
     }
+    // 3. Otherwise the turn is held meanwhile (T1). An event that was noted since gets its turn
+    //    now.
     TurnNote.running(self) { decide(about: child) }
     post(.giveBackTurn)
     return true
@@ -336,16 +345,19 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// If the group never ran, it cancels the children that something else retains: nothing else
   /// would end them.
   private func release() {
+    // 1. Take the children out of the list, and out of what a subclass keeps.
     forgetChildren()
     var (unfinished, released, awaitingTurn) = abandonChildren()
     while true {
       if var child = unfinished.popLast() {
+        // 2. An unfinished child: deallocated with the group, or cancelled.
         if isKnownUniquelyReferenced(&child) {
           released.append(child)
         } else {
           child.cancel(withErrors: [ProcedureError(.parentCancelled)])
         }
       } else if var child = released.popLast() {
+        // 3. A group that nothing else refers to: its children are collected as well.
         guard child.childList != nil, isKnownUniquelyReferenced(&child),
           let group = child as? GroupProcedure
         else { continue }
@@ -358,6 +370,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
         break
       }
     }
+    // 4. Turns that were due in these lists run elsewhere.
     for procedure in awaitingTurn { procedure.requestTurn() }
   }
 

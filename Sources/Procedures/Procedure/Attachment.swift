@@ -89,6 +89,8 @@ struct Attachments: Sendable {
     var rest = first
     first = nil
     while let attachment = rest {
+      // An attachment may be its own remainder, or leave a smaller one: only what stays is linked
+      // here again, and all others leave in a list of their own.
       rest = attachment.next
       let remainder = attachment.afterFinish
       if let remainder {

@@ -277,11 +277,15 @@ struct Life: Sendable {
   private mutating func releaseClaim() -> Effect { inbox.remove(.claim) == nil ? .late : .none }
 
   private mutating func finish(hasErrors: Bool, isByItself: Bool, isClaimed: Bool) -> Effect {
+    // 1. The claim ends before the question whether the finish is late: a claim makes all others
+    //    late.
     if isClaimed {
       let claim = inbox.remove(.claim)
       requireConsistency(claim != nil, "Internal inconsistency: a finish that was not claimed")
     }
+    // 2. The first finish wins (F1).
     if isToldToFinish { return .late }
+    // 3. A group ends with its children. An uncancelled procedure must have started.
     if isGroup || (state < .started && !isCancelled) { return .refused }
     if isByItself { inbox.insert(.finishedByItself) }
     return acceptFinish(hasErrors: hasErrors)
@@ -360,7 +364,11 @@ struct Life: Sendable {
   @inline(__always)
   mutating func next(wants: ProcedureEvents) -> Step {
     turn.begin()
+    // 1. No user code begins between the mark of a cancel and its delivery (C1).
     if cancel.isDue { return nextBeforeCancel() }
+    // 2. Duties of any state. New observers come first, so that they receive all later events;
+    //    then didExecute, the earliest of these; then children, which cannot finish without an
+    //    answer.
     if !inbox.isDisjoint(with: .comesFirst) {
       if takeNewObservers() { return .event(.didAttach) }
       if inbox.remove(.didExecute) != nil, wants.contains(.didExecute) {
@@ -368,7 +376,9 @@ struct Life: Sendable {
       }
       if inbox.remove(.children) != nil { return .decideForChildren }
     }
+    // 3. The next step of the state would overtake the event that an observer holds back.
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
+    // 4. The next step of the state.
     switch state {
     case .initialized: return giveUpTurn()
     case .pending: return nextWhilePending(wants)
@@ -387,8 +397,11 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func nextWhilePending(_ wants: ProcedureEvents) -> Step {
+    // 1. A cancelled procedure waits for nothing, and does not execute (C2).
     if isCancelled { return beginFinishing() }
+    // 2. A dependency counts as unfinished until it has handed its value over.
     if inbox.remove(.handOver) != nil { return .handOver }
+    // 3. A worker has come for it: to evaluate its conditions, or with a slot.
     switch gate.takeStep() {
     case nil: return giveUpTurn()
     case .evaluate: return .evaluateConditions
@@ -400,9 +413,13 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func nextWhileStarted() -> Step {
+    // 1. Everything that it adds is added before it finishes.
     if inbox.remove(.additions) != nil { return .event(.willAdd) }
+    // 2. It was cancelled or finished in willExecute, and does not execute (X4).
     if isCancelled || inbox.contains(.finish) { return beginFinishing() }
+    // 3. Observers of a group know its children before any of these may start (G1).
     if isGroup, group.insert(.isAnnounced).inserted { return .announceChildren }
+    // 4. didExecute is due as soon as `execute()` has returned, but after a cancel (C1).
     state = .executing
     inbox.insert(.didExecute)
     return .execute
@@ -410,8 +427,11 @@ struct Life: Sendable {
 
   @inline(__always)
   private mutating func nextWhileExecuting() -> Step {
+    // 1. Everything that it adds is added before it finishes.
     if inbox.remove(.additions) != nil { return .event(.willAdd) }
+    // 2. A group does not wait for a call of `finish()`: it ends when its children have.
     if inbox.contains(.finish) || isGroup { return beginFinishing() }
+    // 3. Any other procedure executes until a thread calls `finish()` (X3).
     return giveUpTurn()
   }
 
@@ -428,17 +448,23 @@ struct Life: Sendable {
 
   /// No other step is taken before the cancel is delivered.
   private mutating func nextBeforeCancel() -> Step {
+    // 1. The turn stays with an event that an observer holds back: `deliver` drops that hold.
     if case .forObservers = waiting, hold.await() { return .waitForPendingEvents }
+    // 2. The rest of the tree is not marked yet. `deliver` requests the turn again.
     guard cancel == .deliverable else { return giveUpTurn() }
+    // 3. The tree is marked.
     cancel.deliver()
     return .event(.didCancel)
   }
 
-  /// A group waits for its children first.
   @inline(__always)
   private mutating func beginFinishing() -> Step {
+    // 1. A group waits for its children first. If some are left, the last one goes on with the
+    //    turn: `childrenFinished`.
     if isGroup, group.insert(.isSettled).inserted { return .settleChildren }
     if isSettling { return giveUpTurn() }
+    // 2. A cancelled procedure may come here without a finish. The flag stays until the last step,
+    //    which removes it.
     inbox.insert(.finish)
     state = .finishing
     return .event(.willFinish)

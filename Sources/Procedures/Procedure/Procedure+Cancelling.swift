@@ -87,13 +87,18 @@ extension Procedure {
 
   @discardableResult
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
+    // 1. Children, and procedures that depend on its token, are marked before any cancel is
+    //    delivered: that needs a walk.
     guard childList == nil, peek({ $0.registrations?.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
+    // 2. Otherwise one critical section marks it. A token that was made since is found there, and
+    //    fires first.
     let step: CancelStep? = withCore { core in
       core.mark(self, errors: errors, reason: reason, closing: nil)
         ? core.nextCancelStep(for: self) : nil
     }
+    // 3. The rest runs user code.
     guard let step else { return false }
     carryOut(step, reason)
     return true
@@ -134,18 +139,22 @@ extension Procedure {
     _ procedures: [Procedure], errors: [any Error], reason: CancellationReason, isByToken: Bool,
     by walk: FollowerWalk, into marked: inout [MarkedFollower]
   ) -> Bool {
+    // 1. The groups among them share one cancel, since one walk marks everything below them.
     var lists: [ProcedureList] = []
     let cancel =
       procedures.contains { $0.childList != nil }
       ? TreeCancel(
         errors: errorsOfChildren(of: procedures, cancelledWith: errors), reason: reason, walk: walk)
       : nil
+    // 2. Mark each. If a claim of a child that commits refuses the cancel of a group that has got
+    //    another child since, the claim is released, and the group is marked after all.
     let first = procedures.filter { procedure in
       var mark = procedure.mark(
         errors, reason, closing: cancel, isByToken: isByToken, by: walk, into: &marked)
       if !mark.isCancelled, procedure.childList != nil {
         let (isReleased, kept) = procedure.releaseOverdueClaim()
         if !kept.isEmpty {
+          // They may be the last references, and are released when user code may run.
           marked.append(MarkedFollower(restOfTree: reason) { _ in withExtendedLifetime(kept) {} })
         }
         if isReleased {
@@ -157,6 +166,7 @@ extension Procedure {
       if mark.isCancelled, let list = procedure.childList { lists.append(list) }
       return mark.isFirst
     }
+    // 3. Mark everything below. The cancels of these procedures are delivered before all others.
     mark(lists, by: cancel, after: first, reason, into: &marked)
     return !first.isEmpty
   }
@@ -173,15 +183,19 @@ extension Procedure {
     into marked: inout [MarkedFollower]
   ) -> (isFirst: Bool, isCancelled: Bool) {
     let (isFirst, isCancelled, source): (Bool, Bool, CancellationTokenSource?) = withCore { core in
+      // 1. A worker may have marked it ahead of its token: then the token's cancel is the first.
       let isFirst =
         core.mark(self, errors: errors, reason: reason, closing: cancel)
         || (isByToken && core.claimEarlyMark())
       guard core.life.isCancelled else { return (isFirst, false, nil) }
+      // 2. The same walk marks its own token, and with it all procedures on that token. If an
+      //    earlier cancel has marked it, this walk waits for that one by the token.
       guard let source = core.registrations?.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
       return (isFirst, true, source)
     }
+    // 3. A member of a tree without a token is delivered with its tree: no entry for each.
     if isFirst, source == nil, case .nothing = rest { return (true, true) }
     marked.append(
       MarkedFollower(
@@ -222,21 +236,24 @@ extension Procedure {
   ///   - list: the list of the group.
   ///   - isMarked: whether it was marked when it was added, so that its cancel must be delivered.
   final func join(_ cancel: TreeCancel, of list: ProcedureList, isMarked: Bool) {
+    // 1. A procedure without children only waits until the walk of the group is done. That is not
+    //    enough while a group is being added: no walk may have begun that marks the siblings.
     if childList == nil {
       guard isMarked else { return }
-      // The group itself may be in the process of being added: no walk may have begun that marks
-      // the siblings.
       if !cancel.hasUnmarkedGroups {
         cancel.walk.wait()
         return deliverCancel(cancel.reason)
       }
     }
+    // 2. Otherwise this thread walks: below a group, or through the siblings.
     let rest = FollowerWalk.begin { walk, marked in
       marked.append(MarkedFollower(tree: cancel.walk))
       Self.mark(
         [childList ?? list], by: TreeCancel(following: cancel, walk: walk),
         after: isMarked ? [self] : [], cancel.reason, into: &marked)
     }
+    // 3. The members of the group are marked, so that other walks may pass it by. Then wait for the
+    //    walk of `cancel`, and deliver.
     if childList != nil { cancel.groupIsMarked() }
     rest()
   }
@@ -254,6 +271,8 @@ extension Procedure {
     _ lists: [ProcedureList], by cancel: TreeCancel?, after first: [Procedure],
     _ reason: CancellationReason, into marked: inout [MarkedFollower]
   ) {
+    // 1. A list is closed before its members are marked: a member that is added in between is
+    //    marked by the thread that adds it.
     var (first, unvisited) = (first, lists)
     while let cancel, let list = unvisited.popLast() {
       switch list.cancel(cancel) {
@@ -268,13 +287,14 @@ extension Procedure {
         }
       }
     }
+    // 2. Deliver the marked cancels in the order of marking, parents before children.
     if first.isEmpty { return }
     marked.append(
       MarkedFollower(restOfTree: reason) { [first] body in first.forEachUncounted { body($0) } })
   }
 
-  /// A worker has taken it with a slot, and it does not start: it goes on after a rest, or was
-  /// cancelled and finishes without the slot.
+  /// A worker has taken it with a slot, and it does not start: it has started before, and had given
+  /// its slot up; or it was cancelled, and finishes without the slot.
   @inline(never)
   final func surrenderSlot(of kind: JobKind) {
     guard case .start(let attempt) = kind, !resumeAfterYield() else { return }
@@ -283,16 +303,20 @@ extension Procedure {
 
   /// Fires the token, if there is one, and then lets the turn deliver the rest.
   private func carryOut(_ step: consuming CancelStep, _ reason: CancellationReason) {
+    // 1. The token fires first, on this thread and without the lock: its handlers are user code.
     while case .fire(let source) = step {
       UndeliveredCancels.withhold(self, isDelivered: false) { source.cancel(reason) }
       step = withCore { $0.nextCancelStep(for: self) }
     }
+    // 2. The task of the body is cancelled. If a turn will deliver the cancel, it comes after the
+    //    handlers of that task.
     if case .requestTurn = step, bodyTask != nil {
-      // The turn comes after the handlers of the task.
       UndeliveredCancels.withhold(self, isDelivered: true) { interrupt() }
     } else {
       interrupt()
     }
+    // 3. The categories that a pending procedure has given back are offered, and the turn delivers
+    //    the cancel.
     switch consume step {
     case .requestTurn(let list, let followUp):
       followUp.perform()
@@ -300,6 +324,7 @@ extension Procedure {
     case .done(let followUp): followUp.perform()
     case .fire: break
     }
+    // 4. A cancelled procedure may linger, which its queue may want to report.
     noteCancel()
   }
 }
@@ -402,8 +427,9 @@ extension ProcedureCore {
       procedure.publish(&self)
       list?.withdraw(procedure)
     }
+    // 3. Keep the reason, if the errors do not say it.
     switch reason {
-    case .requested, .failure: break  // told by the errors
+    case .requested, .failure: break
     case .deadlineExceeded, .taskCancelled, .signal:
       attachments.with(EndDetails.self) { $0.cancelReason = reason }
     }

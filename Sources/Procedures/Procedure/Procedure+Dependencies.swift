@@ -117,15 +117,17 @@ extension Procedure {
   ///
   /// O(1), amortised when many are taken back.
   public final func remove(dependency: Procedure) {
+    // 1. Take them out of the row. Only a pending procedure has counted them.
     var (removed, areCounted) = withCore { core in
       guard core.life.prerequisiteAnswer == .accepted else {
         return (TakenBackDependencies(), false)
       }
       return (core.takeBackDependencies(on: dependency), core.life.state == .pending)
     }
-    // Between these two steps the dependency may finish: then its thread counts it off, and
-    // revoking has no effect.
+    // 2. Revoke them without the lock. If a dependency has finished since, its thread counts it
+    //    off, and revoking has no effect.
     let revokedCount = removed.revokeAll()
+    // 3. Count the others off, after which this procedure may start.
     if areCounted { for _ in 0..<revokedCount { dependencyFinished() } }
   }
 
@@ -145,11 +147,13 @@ extension Procedure {
       guard core.life.prerequisiteAnswer == .accepted else {
         return (false, Dependencies(), DependencyIndex?.none)
       }
+      // 1. The count stays: the new dependency takes the place of the settled one.
       let index = core.forgetDependencyIndex()
       new.arm(for: self)
       core.dependencies.add(new)
       return (true, core.dependencies.forget(settled, isLast: false), index)
     }
+    // 2. Release what has left the row, and enter the new one, each without a lock.
     _ = consume index
     released.release()
     if waits { Dependency.enter(new) }
@@ -175,6 +179,7 @@ extension Procedure {
     while let next = withCore({ core in
       core.life.isCancelled ? nil : core.requirements?.handOvers.popFirst()
     }) {
+      // The value is there before the dependency counts as finished.
       next.carryOut(for: self)
       dependencyFinished(onWorkerOf: list, after: next.dependency.recordID)
     }

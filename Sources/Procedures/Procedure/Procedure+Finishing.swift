@@ -35,11 +35,13 @@ extension Procedure {
   ///   well: otherwise it could report that it was cancelled.
   /// - Returns: false if it was cancelled, or finished, before.
   package final func claimFinish(isCommitting: Bool = false) -> Bool {
+    // 1. From now on a cancel of this procedure is late.
     guard withCore({ $0.life.post(.claimFinish) }) == .none else { return false }
+    // 2. A group that ends with it must not be cancelled either.
     guard isCommitting, let group = enclosingGroup, group.ends(with: self),
       !group.claimFinish(isCommitting: true)
     else { return true }
-    // The group was cancelled just now: its cancel may have come here already, and too late.
+    // 3. The group was cancelled just now: its cancel may have come here already, and too late.
     withCore { _ = $0.life.post(.releaseClaim) }
     cancel()
     return false
@@ -53,14 +55,16 @@ extension Procedure {
   ///
   /// - Returns: whether the claim was released, and references to keep until user code may run.
   final func releaseOverdueClaim() -> (isReleased: Bool, kept: [Procedure]) {
+    // 1. Usually nothing is claimed.
     guard peek({ $0.life.isClaimed }) else { return (false, []) }
-    // Go down to the child that commits, which counts as told to finish, or to a group that waits
-    // for more.
+    // 2. Go down to the child that commits, which counts as told to finish, or to a group that
+    //    waits for more. The children are kept: nothing may be released while a walk marks.
     var (group, kept) = (self, [self])
     while let children = group.childList?.procedures {
       kept += children
       let lasting = children.filter { child in !child.peek { $0.life.isToldToFinish } }
       guard let child = lasting.first else { break }
+      // 3. More than the claimed child is left: the group does not end with it.
       guard lasting.count == 1, child.peek({ $0.life.isClaimed }) else {
         return (true, kept + group.releaseClaims())
       }

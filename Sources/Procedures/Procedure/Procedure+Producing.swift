@@ -11,6 +11,7 @@ extension Procedure {
   /// - Throws: `ProcedureError.Code.notEnqueued` before the enqueue and after the finish.
   @discardableResult
   public final func produce<Produced: Procedure>(_ procedure: Produced) throws -> Produced {
+    // 1. Under the lock, so that the addition is noted before the procedure can finish.
     var isRefused = false
     var list: ProcedureList?
     note { core in
@@ -27,6 +28,7 @@ extension Procedure {
       }
       return core.life.post(.additionPending)
     }
+    // 2. Without observers for it, it is added on this thread, when the lock has been released.
     if isRefused { throw ProcedureError(.notEnqueued, of: name) }
     list?.add(procedure)
     return procedure

@@ -33,12 +33,15 @@ extension Procedure {
   final func runTurn(
     _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
   ) -> TurnEnd {
+    // 1. The machine decides whether the turn may begin, and names the first step.
     guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
     var begun: Begun?
     while true {
+      // 2. The step is taken without a lock: most steps call user code.
       var isDecided = false
       switch next {
       case .idle, .waitForPendingEvents, .waitForGroup:
+        // A turn that moves is still held: a worker of its list continues it.
         if case .movesTo(let list) = detail {
           detail = .none
           requestTurn(in: list)
@@ -50,6 +53,7 @@ extension Procedure {
         execute()
         switch self.begun {
         case nil: break
+        // The body is no part of the turn (T1): the worker runs its first step afterwards.
         case .task(let task): begun = .task(task)
         case .children(let list):
           guard let following = stepAfterBeginning(list, on: worker, &detail) else {
@@ -63,10 +67,10 @@ extension Procedure {
       case .evaluateConditions:
         evaluateConditions(onWorkerOf: worker.list)
       case .event(let event):
-        // 1. Call the override, once: it was called before an event was suspended.
+        // The override comes first, and once: it was called before an event was suspended.
         if !detail.wasPutAside { callOverride(of: event) }
-        // 2. Call the observers and the delegate. An observer that is called elsewhere continues
-        //    the turn when it returns.
+        // Then the observers and the delegate. An observer that is called elsewhere continues the
+        // turn when it returns, perhaps on another thread: nothing of the turn is touched here.
         if detail.isObserved || worker.list?.hasDelegate == true {
           guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
         }
@@ -78,6 +82,8 @@ extension Procedure {
         decideForChildren()
       case .retire:
         releaseWork()
+        // It was finished in the turn in which its task was made: the caller does not run a step
+        // for a procedure that has ended.
         if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
         // Usually it leaves nothing behind.
         if case .none = detail { return .retired(waiters: nil) }
@@ -86,6 +92,7 @@ extension Procedure {
         leaving.record?.publish(named: derivedName)
         return .retired(waiters: leave(&leaving, on: worker))
       }
+      // 3. One critical section ends the step and names the next one.
       next = withCore { core in
         if isDecided { _ = core.life.post(.parentDecided) }
         return core.goOn(with: self, on: worker, &detail)
@@ -124,7 +131,11 @@ extension Procedure {
   ) -> Life.Step? {
     var comesTooLate = false
     let next: Life.Step? = withCore { core in
+      // 1. A token may read cancelled before its cancel has come here. No thread that has seen the
+      //    token may see the procedure begin.
       core.markIfTokenIsCancelled(for: self)
+      // 2. A worker that comes for an earlier attempt, or while another thread holds the turn,
+      //    has nothing to do.
       switch kind {
       case .turn: break
       case .evaluate(let attempt):
@@ -133,7 +144,7 @@ extension Procedure {
         comesTooLate = !core.life.mayStart
         if core.life.post(.start(attempt: attempt)) == .none { return nil }
       }
-      // A suspended event continues, unless the turn moves.
+      // 3. A suspended event continues with its remaining observers, unless the turn moves.
       if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
         let delivery = core.deferred?.suspendedDelivery.take()
       {
@@ -141,8 +152,10 @@ extension Procedure {
         detail = .delivery(delivery)
         return .event(delivery.event)
       }
+      // 4. Otherwise the turn begins with the machine's next step.
       return core.nextStep(on: worker, &detail)
     }
+    // 5. A worker that came too late still has the slot. Giving it back takes the procedure's lock.
     if comesTooLate { surrenderSlot(of: kind) }
     return next
   }
@@ -175,12 +188,16 @@ extension Procedure {
   final func stepAfterBeginning(
     _ children: ProcedureList, on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step? {
+    // 1. Usually a group has nothing to do after `execute()` but to let its children end it, which
+    //    runs no user code.
     var next = withCore { $0.nextStep(on: worker, &detail) }
     if next == .settleChildren {
       settleChildren()
       next = withCore { $0.nextStep(on: worker, &detail) }
     }
+    // 2. Then the turn is over, and this worker goes on with the children.
     if next == .idle, case .none = detail { return nil }
+    // 3. Otherwise they get the worker that this one has left out.
     Worker.submit(for: children)
     return next
   }
@@ -215,12 +232,16 @@ extension ProcedureCore {
   mutating func nextStep(
     on worker: Worker, _ detail: inout StepDetail
   ) -> Life.Step {
+    // 1. A turn that began on no queue continues on the queue that the procedure is on now.
     if worker.context.isDetached, let list = listElsewhere(than: worker) {
       _ = life.post(.turnGoesOn)
       detail = .movesTo(list)
       return .idle
     }
+    // 2. The observers of the previous step have returned, which the record notes.
     if isObserved { noteObserversReturned() }
+    // 3. The machine names the step. Its details are taken in the same critical section, so that
+    //    an observer that is added after it belongs to a later step.
     let step = life.next(wants: observers.wants)
     switch step {
     case .event(let event):
@@ -268,13 +289,15 @@ extension ProcedureCore {
   /// The last step: takes out the references to release.
   @inline(never)
   mutating func leave(_ detail: inout StepDetail) {
-    // A procedure that needs to know why this one did not succeed learns its group, which reports
-    // the cause.
+    // 1. Before it leaves the list: its group, which reports the cause if this one did not succeed,
+    //    and its record, which that list's lock may guard.
     let origin = isMember && (life.isCancelled || life.isFailed) ? groupReference : nil
     let record = endRecord()
     leaveList()
-    // Its dependents observe how it ended.
+    // 2. Its dependents observe how it ended.
     if !dependents.isEmpty { markObserved() }
+    // 3. References are only taken out here, and released without the lock: they may be the last
+    //    ones to the user's objects.
     let leaving = Leaving(
       attachments: attachments.takeLeaving(), rows: takeRows(), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }

@@ -79,10 +79,12 @@ extension Procedure {
     // The old value is released after the lock.
     var value = output
     return withCore { core in
+      // 1. The first finish wins, and only its output counts (F5).
       let effect = core.noteFinish(
         withErrors: errors, isByItself: isByItself, isClaimed: isClaimed)
       guard effect.isAccepted else { return effect }
       if isByItself { core.noteEnd(byItself: effect) }
+      // 2. In the same critical section: a turn that goes on with the finish finds the output.
       if isVoid {
         core.noteMadeVoid()
       } else if hasOutput {

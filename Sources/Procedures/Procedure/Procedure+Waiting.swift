@@ -148,6 +148,7 @@ enum FinishWaiter: Sendable {
     leaving leave: @escaping @Sendable (Place) -> FinishWaiter?
   ) async -> Bool {
     let place = Place()
+    // 1. Record the wait first, for the search for cycles: the task may be suspended from then on.
     let call = body.begin(
       WaitingCall(name: name, target: target, in: place).ended { _ in
         // An awaited procedure is in the cycle itself: the wait lasts until its end.
@@ -157,6 +158,8 @@ enum FinishWaiter: Sendable {
     defer { call?.end() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        // 2. `enter` decides under the lock that guards the waiters: the wait is over, or the task
+        //    was cancelled, or a later event finds it there.
         if let answer = enter(.task(continuation, place)) {
           continuation.resume(returning: answer)
         } else if call != nil {
@@ -164,6 +167,7 @@ enum FinishWaiter: Sendable {
         }
       }
     } onCancel: {
+      // 3. The thread that takes the waiter out of the line resumes it: no other can.
       leave(place)?.resume(isOver: false)
     }
   }

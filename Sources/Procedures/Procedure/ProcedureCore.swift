@@ -69,12 +69,14 @@ internal import ProcedurePrimitives
   /// Notifies no watcher before it is a member of a list, or after it has left.
   @inline(never)
   mutating func notifyWatcher(after before: RecordedLife) {
+    // 1. Most events change nothing that watchers see.
     let now = storedLife.recordedLife
     guard now.isNews(after: before), let list = unsafe storedList else { return }
     let missesDependency = before.stage == .dependencies && self.missesDependency
     func notify() {
       attachments.forEach { $0.lifeDidChange(to: now, missesDependency: missesDependency) }
     }
+    // 2. While it is ready its list writes to the same records, under the list's lock.
     if before.stage.isInList || now.stage.isInList {
       unsafe list._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
     } else {
@@ -148,9 +150,12 @@ internal import ProcedurePrimitives
   mutating func countDependency(
     of procedure: Procedure, onWorkerOf workerList: ProcedureList?, after dependency: RecordID?
   ) -> ProcedureList.FollowUp {
+    // 1. A cancelled procedure may have finished before its dependencies.
     guard !life.isRetired else { return .nothing }
+    // 2. The record ends the wait before the life does, which may begin the next wait.
     if isWatched, let dependency { noteDependency(dependency) }
     let effect = life.post(.dependencyDone)
+    // 3. If it still waits, only the search for cycles may want to know.
     if effect == .none, life.mayStart, let list = unsafe storedList {
       return unsafe list._withUnsafeGuaranteedRef { $0.followUpOfWaitingOn() }
     }

@@ -275,10 +275,13 @@ extension ProcedureCore {
   private func waitWhilePending(
     of procedure: Procedure, inList asksList: Bool, in reading: inout WaitReading
   ) -> Wait {
+    // 1. A cancelled procedure waits for nothing more, except its children.
     if life.isCancelled {
       // A group that was cancelled before it started ends after its children, like any other.
       return asksList && life.isSettling ? waitForChildren(of: procedure) : .nothing
     }
+    // 2. Dependencies, the prerequisites of conditions, and barriers share one count: the rows say
+    //    which of them is meant.
     if life.isWaitingForDependencies {
       let dependencies = self.dependencies.awaitedProcedures
       if !dependencies.isEmpty { return .dependencies(dependencies) }
@@ -289,6 +292,7 @@ extension ProcedureCore {
       }
       return asksList ? waitForPlace(seeing: &reading.seen) : .nothing
     }
+    // 3. A condition that was asked and has not answered.
     if life.isEvaluating {
       guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
@@ -299,6 +303,7 @@ extension ProcedureCore {
       }
       return .condition(name, serial: serial)
     }
+    // 4. Nothing but a place in its list is missing.
     return asksList ? list?.wait(of: procedure, in: &reading) ?? .nothing : .nothing
   }
 
@@ -331,18 +336,21 @@ extension ListMachine {
     _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
     let bucket = procedure.membership.bucket
-    // A member of an incomplete batch is being added at this moment; a resting group waits for
-    // time.
+    // 1. A member of an incomplete batch is being added at this moment; a group without its slot
+    //    waits for time.
     if bucket == .none || bucket == .waiting || isCancelled { return .nothing }
-    // It has a slot, and has not started.
+    // 2. It has a slot, and has not started.
     if bucket.hasSlot { return .thread(.start) }
+    // 3. No member of the list may start.
     if phase == .held { return group.map(Wait.groupStart) ?? .nothing }
     if hasYieldedSlot { return group.map(Wait.groupSlot) ?? .nothing }
     if isSuspended { return .suspension }
+    // 4. It had a slot, and waits for its categories.
     if bucket == .excluded, let request = buckets.request(of: .unowned(procedure)) {
       let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request, in: &reading) }
       return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     }
+    // 5. A slot, unless one is free: then only a worker is missing. Evaluating takes no slot.
     guard bucket != .evaluable, slotsInUse >= limit else { return .thread(.start) }
     let holders = reading.holders(of: list, limit: limit) {
       var holders: [Procedure] = []

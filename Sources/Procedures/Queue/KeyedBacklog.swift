@@ -10,8 +10,8 @@ internal import ProcedurePrimitives
 ///   running A  <-  B  <-  C        B is cancelled, and finishes:        running A  <-  C
 /// ```
 ///
-/// Invariant: a member that has not started waits for the one before it, or that is about to notify
-/// it.
+/// Invariant: a member that has not started waits for its predecessor, or the predecessor is about
+/// to notify it.
 class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
   struct Member: Sendable {
     let procedure: Procedure

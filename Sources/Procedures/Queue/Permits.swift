@@ -3,7 +3,7 @@ internal import ProcedurePrimitives
 
 /// Places for `limit` unfinished procedures, and the tasks and threads that wait for one, in order.
 ///
-/// A procedure gives its place back when it has finished: see `RoomPlace`.
+/// A procedure gives its place back when it has finished: see `PermitHolder`.
 ///
 /// | event     | places are free                       | all are taken                            |
 /// |-----------|---------------------------------------|------------------------------------------|
@@ -76,6 +76,7 @@ final class Permits: Sendable {
 
   /// Frees a place, or hands it to the first waiter.
   func giveBack() {
+    // A place that is handed over never counts as free: no later caller can take it first.
     let next = state.withLock { state in
       let next = state.waiting.takeFirst()
       if next == nil { state.taken -= 1 }

@@ -235,7 +235,9 @@ public final class ProcedureQueue: Sendable {
   /// - Returns: false if the waiting task was cancelled before all had finished.
   @discardableResult
   public func drain(grace: Duration) async -> Bool {
+    // 1. Nothing is added from now on but by members.
     close()
+    // 2. The end of the time, and a cancel of this task, cancel whatever is left.
     let end = CancellationTokenSource()
     let registration = end.token.onCancel { [list, token = end.token] in
       Procedure.cancel(list, errors: [], reason: token.reason ?? .requested)
@@ -243,8 +245,8 @@ public final class ProcedureQueue: Sendable {
     defer { registration.remove() }
     end.cancel(after: grace, clock: list.context.clock)
     return await withTaskCancellationHandler {
-      // The wait is recorded for no body: a procedure of the queue that calls this is cancelled
-      // after the grace period like the others.
+      // 3. The wait is recorded for no body: a procedure of the queue that calls this is cancelled
+      //    after the grace period like the others.
       await list.waitUntilEmpty(as: nil)
     } onCancel: {
       end.cancel(.taskCancelled)

@@ -30,6 +30,7 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
     name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
     qualityOfService: qualityOfService, underlyingQueue: underlyingQueue, clock: clock)
   let result = await withTaskCancellationHandler { () -> Swift.Result<Result, Failure> in
+    // 1. An error of the body ends the procedures. Members and later additions are cancelled.
     let result: Swift.Result<Result, Failure>
     do throws(Failure) {
       result = .success(try await body(queue))
@@ -37,9 +38,9 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
       Procedure.cancel(queue.list, errors: [], reason: .requested)
       result = .failure(error)
     }
+    // 2. Wait in another task, which this one's cancel does not end, but record it as this one's
+    //    wait.
     if queue.count > 0 {
-      // Wait in another task, which this one's cancel does not end, but record it as this one's
-      // wait.
       let body = BodyTask.current
       await Task { _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue") }.value
     }

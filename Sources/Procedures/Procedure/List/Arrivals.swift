@@ -39,9 +39,11 @@ struct Arrivals: ~Copyable, Sendable {
   ///   - isExpected: not zero if a requested worker will look.
   @inline(__always)
   func append(_ procedure: Procedure, isExpected: borrowing AtomicByte) -> ArrivalAnswer {
+    // 1. The reference is taken before another thread can find the procedure here.
     let isReady = procedure.membership.isReady
     let member = Member.retaining(procedure)
     var found = word.load()
+    // 2. Link it to the latest arrival, and try again if that has changed since.
     while true {
       guard found & Self.closed == 0 else {
         // Not the last reference: the caller has one too.
@@ -54,6 +56,8 @@ struct Arrivals: ~Copyable, Sendable {
       if isDone { break }
       found = now
     }
+    // 3. Only the first ready arrival needs a look. `isExpected` is read after the change of the
+    //    word: a worker that arrives clears it before it takes the arrivals.
     guard isReady, found & Self.due == 0 else { return .accepted }
     return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
   }

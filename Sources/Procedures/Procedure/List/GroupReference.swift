@@ -57,8 +57,10 @@ final class GroupReference: @unchecked Sendable {
   /// - Returns: false if this group is `parent`, or contains it: they would wait for each other.
   func join(_ parent: GroupReference) -> Bool {
     if parent === self { return false }
+    // 1. Record this part of a cycle.
     place.withLock { $0.parent = parent }
     parent.place.withLock { $0.hasGroups = true }
+    // 2. Then search for the others, and only if there is something below this group.
     let hasGroups = place.withLock { $0.hasGroups }
     return !hasGroups || !parent.isInside(self)
   }

@@ -20,8 +20,11 @@ extension ListMachine {
   /// Offers an excluded member its categories. False if it cannot use them now.
   mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
+    // 1. Since the offer was made, the member may have been cancelled, or must wait again.
     guard member.membership.bucket == .excluded, buckets.request(of: member) === request
     else { return false }
+    // 2. Without a slot it declines, goes back to its place among the ready ones, and asks anew
+    //    from there: it does not hold categories while it waits for a slot.
     guard isOpen, slotsInUse < limit, !isPreceded(member, request) else {
       buckets.returnToPlace(member, request)
       return false

@@ -95,7 +95,10 @@ struct ListMachine: Sendable {
     _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
     asking request: ExclusionRequest? = nil
   ) -> Insertion {
+    // 1. Another member needs a prerequisite, so even a closed queue takes it.
     if phase == .closed || (isClosed && enqueueRequest.role != .prerequisite) { return .refused }
+    // 2. A member that barriers hold back, or whose batch is not complete, waits however ready it
+    //    is.
     let isHeld = holdsAdditions && enqueueRequest.role != .prerequisite && !isCancelled
     let bucket: Bucket =
       switch enqueueRequest.readiness {
@@ -105,12 +108,14 @@ struct ListMachine: Sendable {
       case .evaluate: .evaluable
       case .start: .ready(enqueueRequest.urgency.priority)
       }
+    // 3. The membership is written before a line shows the member.
     enqueueRequest.note(in: procedure)
     if isHeld { procedure.membership.isReady = false }
     let member = Member.retaining(procedure)
     join(member, bucket, isRetainedByList: true)
+    // 4. A held member makes its request when it is released: `advance`.
     if !isHeld, let request { buckets.note(request, of: member) }
-    // The group records its initial children itself: `consist(of:)`.
+    // 5. The group records its initial children itself: `consist(of:)`.
     if isGroup, enqueueRequest.role != .initialChild { kept.add(procedure) }
     return isHeld ? .held : .accepted(isAnnounced: isAnnounced)
   }
@@ -149,6 +154,7 @@ struct ListMachine: Sendable {
   private mutating func takeReadyArrival() -> Job? {
     guard buckets.slotsInUse < limit, hasReadyArrivals else { return nil }
     while let member = arrivals.popFirst() {
+      // Those before it that still wait become members, in the order in which they arrived.
       guard member.membership.isReady else {
         admit(member)
         continue
@@ -164,9 +170,12 @@ struct ListMachine: Sendable {
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?
   ) {
+    // 1. It may have left: a cancelled member does not wait.
     guard procedure.membership.bucket == .waiting else { return }
+    // 2. A worker that was sent for an earlier attempt finds another number.
     let member = Member.unowned(procedure)
     procedure.membership.attempt = attempt
+    // 3. A ready member of a batch stays where it is until the batch is complete.
     switch readiness {
     case .waiting:
       break
@@ -204,6 +213,7 @@ struct ListMachine: Sendable {
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
     let bucket = procedure.membership.bucket
     guard bucket != .none else { return nil }
+    // It keeps neither a slot nor categories while it waits: others may need them first.
     let member = Member.unowned(procedure)
     procedure.membership.isReady = false
     if bucket != .waiting { buckets.move(member, to: .waiting) }
@@ -216,15 +226,17 @@ struct ListMachine: Sendable {
   /// - Returns: its request, if it has one and the priority, which decides the place in line, has
   ///   changed.
   mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
+    // 1. After the start it has no place to change.
     let bucket = procedure.membership.bucket
     guard bucket != .none, bucket != .running else { return nil }
+    // 2. The new urgency counts for a later place, even if the member has none now.
     let isMoved = procedure.membership.urgency.priority != urgency.priority
     procedure.membership.urgency = urgency
     let member = Member.unowned(procedure)
     let request = buckets.request(of: member)
     guard isMoved else { return nil }
-    // A member that has returned moves once its request has the ticket of the new priority: see
-    // `reorder(_:_:)`.
+    // 3. A member that has returned moves once its request has the ticket of the new priority: see
+    //    `reorder(_:_:)`.
     if bucket.isReady {
       buckets.move(member, from: bucket, to: .ready(urgency.priority))
     }
@@ -236,10 +248,13 @@ struct ListMachine: Sendable {
   /// - Returns: whether that closed the group, and the request that the member must give up.
   mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
     guard member.membership.bucket != .none else { return (false, nil) }
+    // 1. Its slot is free from now on.
     buckets.remove(member)
     memberCount -= 1
     let request = buckets.takeRequest(of: member)
+    // 2. Not the last reference: the caller owns one, too.
     if member.membership.isRetainedByList { member.release() }
+    // 3. Arrivals count: a group does not close before they have been received and have finished.
     return (count == 0 && phase.becameEmpty(), request)
   }
 
@@ -272,11 +287,14 @@ struct ListMachine: Sendable {
 
   /// Takes the next job.
   mutating func take() -> Taken? {
+    // 1. Turns need no slot, and run even in a suspended list (C3).
     if let member = turns.popFirst() {
       return .job(Job(member: member, kind: .turn, quality: nil))
     }
     guard isOpen else { return nil }
+    // 2. A granted member has its slot, and keeps others from its categories until it has finished.
     if let member = buckets.granted.first { return .job(start(member)) }
+    // 3. Evaluating takes no slot. The member waits for the answer among the waiting ones.
     if let member = buckets.evaluable.first {
       buckets.move(member, to: .waiting)
       member.retain()
@@ -286,8 +304,10 @@ struct ListMachine: Sendable {
           member: member, kind: .evaluate(membership.attempt),
           quality: membership.urgency.ownQuality))
     }
-    // Arrivals are no more urgent than normal, and came later than the ready members.
+    // 4. Arrivals are no more urgent than normal, and came later than the ready members.
     if !buckets.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
+    // 5. The first ready member, if a slot is free. Its categories are asked for together with the
+    //    slot, so that it holds neither while it waits for the other.
     guard buckets.slotsInUse < limit, let member = buckets.firstReady else { return nil }
     if let request = buckets.request(of: member) { return .mustAsk(request) }
     return .job(start(member))
@@ -435,12 +455,13 @@ extension ListMachine {
   /// The group is deallocated. If it never ran, its members belong to no list now. Turns that have
   /// not run must run elsewhere.
   mutating func abandon() -> Remains {
-    // The usual case: the group has ended.
+    // 1. The usual case: the group has ended.
     if phase == .closed, turns.isEmpty {
       let finished = kept.all
       kept = KeptChildren()
       return ([], finished, [])
     }
+    // 2. The members leave, and the references of the list become the caller's arrays.
     let unfinished = procedures
     let finished =
       unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.bucket == .none }
@@ -448,11 +469,13 @@ extension ListMachine {
       if procedure.membership.isRetainedByList { Member.unowned(procedure).release() }
       procedure.membership = Membership()
     }
+    // 3. So do the turns that are due.
     var awaitingTurn: [Procedure] = []
     while let member = turns.popFirst() {
       awaitingTurn.append(member.procedure)
       member.release()
     }
+    // 4. A child that is added from now on is refused.
     self = ListMachine(isGroup: true)
     phase = .closed
     return (unfinished, finished, awaitingTurn)

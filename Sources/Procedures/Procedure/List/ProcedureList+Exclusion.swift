@@ -8,8 +8,10 @@ extension ProcedureList {
   func ask(
     _ request: ExclusionRequest, _ storage: inout Storage
   ) -> Job? {
+    // 1. The table decides about all categories in one step.
     let around = storage.exclusionAround
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
+      // 2. An offer may follow at once. It needs the list's lock, so it finds the member excluded.
       storage.machine.exclude(request.procedure)
       request.record?.enterLine(
         ExclusionTable.shared.withLock { _ in request.recordedLine } ?? .left)
@@ -26,14 +28,16 @@ extension ProcedureList {
     var open = offers
     var foreign: [ExclusionRequest] = []
     var next = 0
-    // The order counts: there may be a slot only for the first of them.
+    // 1. The order counts: there may be a slot only for the first of them.
     while next < open.count {
       let offer = open[next]
       next += 1
+      // 2. Never two locks of lists at a time.
       if offer.list !== self {
         foreign.append(offer)
         continue
       }
+      // 3. A member that cannot use the categories declines, which may admit others here.
       offer.record?.leaveLine(after: offer.admittedBy)
       if !storage.machine.grant(offer, to: offer.procedure) {
         open += ExclusionTable.shared.withLock { $0.decline(offer) }
@@ -49,6 +53,7 @@ extension ProcedureList {
     while next < open.count {
       let offer = open[next]
       next += 1
+      // A list that declines makes further offers, for this list or for others.
       let (foreign, followUp) = offer.list.locked { storage in
         let foreign = offer.list.accept([offer], &storage)
         return (foreign, offer.list.followUp(of: &storage))

@@ -8,9 +8,11 @@ extension ProcedureList {
   /// Usually no other thread knows the list yet. But a cancelled child has turns, and their user
   /// code may find the group.
   func consist(of children: [Procedure]) {
+    // 1. Without the lock for each: nothing can be refused yet.
     children.forEachUncounted { $0.enqueue(in: self, as: .initialChild) }
-    // From now on it may refuse some.
+    // 2. From now on it may refuse some.
     arrivals.close()
+    // 3. Later children are behind these, also among the kept ones.
     let followUp = lockedAsArrived { storage in
       storage.machine.consist(of: children)
       return self.followUp(of: &storage)
@@ -22,6 +24,7 @@ extension ProcedureList {
   var keepsFinishedChildren: Bool {
     get { locked { $0.machine.keepsFinishedChildren } }
     set {
+      // They are released after the lock.
       let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
       _ = forgotten
     }
@@ -38,6 +41,7 @@ extension ProcedureList {
   ///
   /// - Returns: all procedures that were added before.
   func holdAdditions() -> [Procedure] {
+    // A caller that finds the arrivals closed asks the machine, under the lock.
     arrivals.close()
     return locked { storage in
       storage.machine.holdAdditions()
@@ -96,14 +100,17 @@ extension ProcedureList {
   /// - Parameter leavesWorker: whether the caller provides the worker, if only that is needed.
   /// - Returns: whether only that is needed, and the caller must provide it.
   func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
-    // It has started, so it holds its categories, and so do the groups around it.
+    // 1. It has started, so it holds its categories, and so do the groups around it. This is read
+    //    before the lock of its children's list, since that comes later in the order.
     let (request, list) = group.peek { ($0.requirements?.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
+    // 2. The children ask for categories inside of those from their first start on.
     let followUp = lockedAsArrived { storage in
       if storage.exclusionAround == nil { storage.exclusionAround = around }
       storage.machine.begin()
       return self.followUp(of: &storage)
     }
+    // 3. The worker of the group may go on with the children itself.
     if leavesWorker, followUp.isOnlyWorker { return true }
     followUp.perform()
     return false
@@ -118,7 +125,7 @@ extension ProcedureList {
   func settle() -> Bool {
     let (isClosed, around) = lockedAsArrived { storage in
       let isClosed = storage.machine.settle()
-      // The request keeps the group alive, which keeps this list.
+      // It is released after the lock. The request keeps the group alive, which keeps this list.
       return (isClosed, isClosed ? storage.exclusionAround.take() : nil)
     }
     _ = around

@@ -22,7 +22,7 @@ extension Procedure {
   ///   - pause: a child that has not started.
   ///   - last: a child that is about to finish.
   final func yieldSlot(during pause: Procedure, after last: Procedure) {
-    // The later of the two events gives up the slot.
+    // 1. The later of two events gives up the slot: `pause` executes, or `last` has left.
     pause.addDidExecuteBlockObserver { [weak self] pause in self?.yieldSlot(during: pause) }
     last.withCore { core in
       core.attachments.with(FinishWaiters.self) { waiters in
@@ -32,11 +32,14 @@ extension Procedure {
           })
       }
     }
+    // 2. The end of the pause asks for it again.
     pause.addDidFinishBlockObserver { [weak self] _, _ in self?.reclaimSlot() }
   }
 
   /// Gives it up now, if it can.
   final func yieldSlot(during pause: Procedure) {
+    // First no child starts, then the slot is given up: both under the lock of the group, so that
+    // a cancel comes before or after. A cancelled group keeps its slot, and ends with it.
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list, let childList,
         childList.locked({ $0.machine.yieldSlot(during: pause) })
@@ -53,8 +56,10 @@ extension Procedure {
 
   /// A worker has taken it with a slot although it executes: children may start again.
   ///
-  /// - Returns: false if it does not rest.
+  /// - Returns: false if it had not given its slot up.
   final func resumeAfterYield() -> Bool {
+    // The reverse order: it has its slot, and then children start. If it was cancelled on the way,
+    // it finishes instead, and the caller gives the slot back.
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list,
         list.locked({ _ in membership.bucket == .running })
@@ -88,7 +93,7 @@ extension ProcedureList {
     }
   }
 
-  /// - Returns: nil if the group does not rest.
+  /// - Returns: nil if the group had not given its slot up.
   fileprivate func reclaimSlot() -> FollowUp? {
     locked { storage in storage.machine.reclaimSlot() ? followUp(of: &storage) : nil }
   }

@@ -381,13 +381,16 @@ extension ProcedureList {
   /// No user code is called while some are members and others are not.
   func admit(_ batch: [Procedure]) {
     if batch.count <= 1 { return batch.forEach { admit($0) } }
+    // 1. The delegate first: it is user code, and no member is waiting for the rest yet.
     let notifies = hasDelegate
     if notifies { for procedure in batch { delegate?.notify(.willAdd, of: procedure, errors: []) } }
+    // 2. Add all, then let them start together, so that the most urgent one is first.
     var refused: [Procedure] = []
     batch.forEachUncounted { procedure in
       if procedure.enqueue(in: self, isInBatch: true) == .refused { refused.append(procedure) }
     }
     complete(batch)
+    // 3. User code again.
     for procedure in refused { procedure.end(refusedBy: self) }
     guard notifies else { return }
     let unadded = Set(refused)
@@ -446,7 +449,10 @@ extension ProcedureList {
     return storage.withLock { storage in
       admitAll(&storage)
       let insertion = storage.machine.insert(procedure, enqueueRequest, asking: request)
+      // 3. A queue that was released keeps its list as long as there are members.
       if insertion != .refused, storage.isOrphaned { storage.itself = self }
+      // 4. In a cancelled group it reads cancelled before another thread can find it here. A group
+      //    among them counts as unmarked until its own children are.
       if insertion != .refused, let cancel = storage.treeCancel {
         if procedure.childList != nil { cancel.expectGroup() }
         mark(cancel)
@@ -469,15 +475,16 @@ extension ProcedureList {
     storage.withLock { storage in
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
+      // 1. From now on it waits for its group, which may wait for it.
       if storage.machine.phase == .held {
-        // From now on it waits for its group, which may wait for it.
         return followUp(
           needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
+      // 2. The caller that completes the batch decides whether members are stuck.
       if procedure.membership.isInBatch {
-        // The caller that completes the batch decides whether members are stuck.
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
+      // 3. A worker of this list is about to take its next job in any case.
       return asks ? followUp(of: &storage) : .nothing
     }
   }
@@ -518,6 +525,7 @@ extension ProcedureList {
   /// Called under the lock of a procedure that has not started: its urgency has changed.
   func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
     locked { storage in
+      // The table draws the new ticket, then the machine moves the member to its place.
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
         let offers = ExclusionTable.shared.withLock {
           $0.setPriority(urgency.priority, of: request)
@@ -564,10 +572,11 @@ extension Procedure {
   ///   - list: the list whose workers run it, if it is on a queue.
   ///   - workerList: the list of the calling worker, which will look for more there.
   final func requestTurn(in list: ProcedureList?, onWorkerOf workerList: ProcedureList? = nil) {
+    // 1. A worker of its list runs it.
     if let list, list.isOnQueue { return list.requestTurn(of: self, asks: list !== workerList) }
-    // A turn would come after the deallocation that is under way.
+    // 2. A turn would come after the deallocation that is under way.
     if list == nil, isBeingReleased(self) { return }
-    // If it is on a queue by then, the turn moves there.
+    // 3. Otherwise a block of its own does. If it is on a queue by then, the turn moves there.
     let context = SchedulingContext.detached
     context.scheduler.submit(quality: nil) { Worker.runTurn(of: self, outsideOfQueuesOn: context) }
   }
@@ -600,6 +609,7 @@ extension ProcedureList {
       let job = takeJob(&storage)
       return (job, self.followUp(of: &storage))
     }
+    // If there is more to take, another worker is on its way before user code of this job runs.
     followUp.perform()
     return job
   }
@@ -609,15 +619,18 @@ extension ProcedureList {
   /// - Parameter isLast: whether this worker ends then. Another is requested if there is work.
   func take(after last: Job, isLast: Bool) -> Job? {
     let (isGivenBack, job, followUp) = storage.withLock { storage -> (Bool, Job?, FollowUp) in
+      // 1. The list owns it again: it may execute on without a worker.
       var isGivenBack = false
       if case .start = last.kind { isGivenBack = storage.machine.giveBack(last.member) }
+      // 2. A worker that ends takes nothing, but must see what it leaves to another.
       if isLast { receiveArrivals(&storage) }
       let job = isLast ? nil : takeJob(&storage)
       return (isGivenBack, job, self.followUp(of: &storage))
     }
     followUp.perform()
-    // Its waits begin at the end of a turn, except waits for other procedures.
+    // 3. Its waits begin at the end of a turn, except waits for other procedures.
     _ = withContext { if $0.wantsLooks { $0.supervisor.noteWait(in: self) } }
+    // 4. It may be the last reference.
     if !isGivenBack { last.member.release() }
     return job
   }
@@ -663,11 +676,12 @@ extension ProcedureList {
       let job = takesNext && !closes ? takeJob(&storage) : nil
       return (job, self.followUp(of: &storage, offering: offers), end)
     }
+    // 4. Without a lock: request a worker, carry offers to other lists, and resume the waiters.
     if followUp.isNothing, end == nil { return (job, nil) }
     followUp.perform()
     guard let end else { return (job, nil) }
     FinishWaiter.resume(end.waiters)
-    // A group does not leave its own list before it is notified of this.
+    // 5. A group does not leave its own list before it is notified of this.
     guard end.hasClosed, let owner else { return (job, nil) }
     let group = owner.withGroup(isKept: isOnQueue) { $0.childrenFinished() ? $0 : nil }
     return (job, group ?? nil)
@@ -700,14 +714,17 @@ extension ProcedureList {
   private func leaveAsLast(
     _ request: ExclusionRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
   ) -> (LastEnd?, [ExclusionRequest]?) {
+    // 1. Its categories are free. Members of this list get them at once, with their slots.
     var offers: [ExclusionRequest]?
     if let request {
       offers = accept(
         ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
     }
+    // 2. The waiters that this member was the last for.
     let isEmpty = storage.machine.count == 0
     var waiters = isEmpty ? storage.emptyWaiters?.takeAll() ?? [] : []
     if let leaveWaiters = storage.leaveWaiters.take() { waiters += leaveWaiters.takeAll() }
+    // 3. References that are released without the lock: an orphaned list owns itself until now.
     let itself = isEmpty ? storage.itself.take() : nil
     var released = request
     if closes, let around = storage.exclusionAround.take() {
@@ -763,7 +780,7 @@ extension ProcedureList {
   }
 
   private func resume() {
-    // Arrivals need not become members for this.
+    // Arrivals need not become members for this, unlike in `update(_:)`.
     let followUp = storage.withLock { storage in
       storage.machine.isSuspended = false
       receiveArrivals(&storage)
@@ -777,6 +794,7 @@ extension ProcedureList {
 extension ProcedureList {
   /// Blocks the thread until the last procedure has left.
   func waitUntilEmpty() {
+    // 1. Under the lock it is empty, or the last member finds the waiter.
     let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
     let mustWait = storage.withLock { storage in
       guard hasMembers(storage) else { return false }
@@ -784,6 +802,7 @@ extension ProcedureList {
       return true
     }
     guard mustWait else { return }
+    // 2. A wait for itself ends with an error: the call leaves the line.
     let call = WaitingCall(
       name: "blockUntilAllFinished()", instead: "await waitUntilAllFinished()", target: .all(self),
       in: place)

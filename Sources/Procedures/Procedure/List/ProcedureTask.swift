@@ -74,6 +74,8 @@ final class ProcedureTask: TaskExecutor, @unchecked Sendable {
   /// Submits the step, once its context is known.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
+    // The first step may come before the worker that executes the procedure: it is kept for that
+    // one. Later steps know where to run.
     let context = locked { () -> SchedulingContext? in
       if self.context == nil { firstStep = job }
       if let steps { steps.noteEnqueued() }

@@ -79,6 +79,7 @@ final class QueueBarriers: Sendable {
   /// There will be a barrier: from now on `list` holds added procedures back until they have a
   /// ticket.
   func begin(in list: ProcedureList) {
+    // 1. The members of this moment are counted before any of them can give its ticket back.
     let members: [Procedure] = state.withLock { state in
       guard !state.isUsed else { return [] }
       state.isUsed = true
@@ -86,28 +87,33 @@ final class QueueBarriers: Sendable {
       state.openCount = members.count
       return members
     }
+    // 2. Hand out the tickets without a lock: each needs the lock of its procedure.
     for member in members { hand(Ticket(barriers: self, phase: nil, index: nil), to: member) }
   }
 
   /// A procedure was added, and is held back.
   func admit(_ procedure: Procedure, isBarrier: Bool) {
     let (ticket, opening): (Ticket, Opening) = state.withLock { state in
+      // 1. A barrier begins a phase. It is let run at once if nothing unfinished is before it.
       if isBarrier {
         let phase = BarrierPhase(procedure, after: state.last)
         state.closed.append(phase)
         state.last = phase
         return (Ticket(barriers: self, phase: phase, index: nil), state.openUp())
       }
+      // 2. In an open phase nothing holds it back.
       guard let phase = state.last, !phase.isOpen else {
         state.openCount += 1
         return (
           Ticket(barriers: self, phase: nil, index: nil), Opening(released: [procedure])
         )
       }
+      // 3. Otherwise it waits until its phase opens.
       phase.held.append(procedure)
       phase.unfinished += 1
       return (Ticket(barriers: self, phase: phase, index: phase.held.count - 1), Opening())
     }
+    // 4. It has its ticket before it may start, so that its finish gives the ticket back.
     hand(ticket, to: procedure)
     opening.carryOut()
   }
@@ -128,6 +134,7 @@ final class QueueBarriers: Sendable {
 
   fileprivate func finish(_ ticket: Ticket) {
     let opening = state.withLock { state in
+      // 1. The owner is a barrier; or was held back, and cancelled; or belongs to an open phase.
       if let phase = ticket.phase, ticket.index == nil {
         phase.isBarrierDone = true
       } else if let phase = ticket.phase, let index = ticket.index, !phase.isOpen {
@@ -136,6 +143,7 @@ final class QueueBarriers: Sendable {
       } else {
         state.openCount -= 1
       }
+      // 2. That may be the last one that a phase has waited for.
       return state.openUp()
     }
     opening.carryOut()
@@ -154,12 +162,16 @@ final class QueueBarriers: Sendable {
     with ticket: Ticket, in list: ProcedureList, seeing seen: inout [Procedure]
   ) -> [Procedure] {
     state.withLock { state in
+      // 1. Nothing holds back a member of an open phase, nor a barrier that was let run. Others of
+      //    its phase wait for the barrier alone, while it is unfinished.
       guard let phase = ticket.phase, !phase.isOpen else { return [] }
       if ticket.index == nil {
         if phase.isBarrierReleased { return [] }
       } else if !phase.isBarrierDone {
         return [phase.barrier]
       }
+      // 2. Otherwise it waits for the phases before its own, back to the latest unfinished barrier,
+      //    which stands for everything before it.
       var awaited: [Procedure] = []
       var next = phase.previous
       while let earlier = next {
@@ -167,6 +179,8 @@ final class QueueBarriers: Sendable {
         if !earlier.isBarrierDone { return [earlier.barrier] + awaited }
         next = earlier.previous
       }
+      // 3. All these barriers have ended: it also waits for the procedures of open phases, which
+      //    are the members that stand in no closed one.
       var closed = Set<Procedure>()
       for phase in state.closed.elements {
         closed.insert(phase.barrier)
@@ -183,6 +197,7 @@ extension QueueBarriers.State {
   fileprivate mutating func openUp() -> QueueBarriers.Opening {
     var opening = QueueBarriers.Opening()
     while let next = closed.first {
+      // 1. The barrier of the first closed phase runs when nothing before it is unfinished.
       guard next.isBarrierDone else {
         if openCount == 0, !next.isBarrierReleased {
           next.isBarrierReleased = true
@@ -190,10 +205,13 @@ extension QueueBarriers.State {
         }
         break
       }
+      // 2. It has ended: its phase opens, and the members that it held back count as before the
+      //    next barrier.
       _ = closed.popFirst()
       next.isOpen = true
       closed.first?.previous = nil
       openCount += next.unfinished
+      // 3. The caller lets them go, and drops the reference to the barrier, without the lock.
       opening.released += next.held.compactMap(\.self)
       opening.opened.append(next)
       next.held = []

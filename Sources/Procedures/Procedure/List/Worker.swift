@@ -88,12 +88,14 @@ struct Worker {
         // The evaluated procedure may be ready now, and no other worker was requested for it.
         next = list.take(after: job, isLast: quantum.isOver)
       case .retired(let waiters):
+        // Only the worker refers to it, so no code can read its errors any more. Report them before
+        // a wait for the whole queue is over, which may be the end of the program.
         if job.member.with({ $0.failed }), job.member.isOwnedOnce {
-          // Report before a wait for the whole queue is over, which may be the end of the program.
           job.member.with { $0.reportUnobserved() }
         }
         let finishedGroup: Procedure?
         (next, finishedGroup) = list.retire(job.member, takesNext: !quantum.isOver)
+        // Its waiters are resumed when it has left: they do not find it on the queue.
         if let waiters { FinishWaiter.resume(waiters) }
         job.member.release()
         if let finishedGroup { return .turn(of: finishedGroup) }
@@ -137,7 +139,9 @@ struct Worker {
     _ task: ProcedureTask, of member: Member, _ quantum: inout WorkerQuantum,
     _ detail: inout StepDetail
   ) -> TurnEnd {
+    // 1. The steps are recorded from the first one on.
     if let list, list.isRecorded { member.with { $0.recordSteps(of: task) } }
+    // 2. The step may take as long as a turn, so it counts like one.
     quantum.advance()
     if quantum.isOver {
       task.submitFirstStep(on: context)
@@ -163,11 +167,13 @@ struct Worker {
   static func runTurn(
     of procedure: Procedure, outsideOfQueuesOn context: SchedulingContext
   ) {
+    // 1. It is in no list, or in that of a group on no queue, which has no workers. Or it has come
+    //    to a queue since the turn was requested: then `runTurn` moves the turn there.
     let list = procedure.peek { $0.list }
     let worker = Worker(list: list, context: context, note: nil)
     var detail = StepDetail.none
     let end = procedure.runTurn(.turn, on: worker, &detail)
-    // A cancelled child finishes even in a group that is on no queue.
+    // 2. A cancelled child finishes even in a group that is on no queue.
     guard case .retired(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
     if let waiters { FinishWaiter.resume(waiters) }
