@@ -47,6 +47,10 @@ extension ProcedureProtocol {
   public func then(do next: Procedure) { unavailableName() }
 
   /// Unavailable: see the message.
+  @available(*, unavailable, message: "write then(next), without a closure")
+  public func then(do next: () throws -> Procedure?) { unavailableName() }
+
+  /// Unavailable: see the message.
   @available(*, unavailable, renamed: "addWillAddProcedureBlockObserver(synchronizedWith:_:)")
   public func addWillAddOperationBlockObserver(
     _ block: @escaping @Sendable (Self, Procedure) -> Void

@@ -165,4 +165,68 @@ extension ProcedureError {
     *, unavailable, message: "compare code with .timedOut, or catch ProcedureError.Code.timedOut"
   )
   public static func timedOut(with delay: Duration) -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable, message: "write ProcedureError(.requirementNotSatisfied, procedure: name)"
+  )
+  public static func requirementNotSatisfied() -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "write ProcedureError(.notEnqueued, procedure: name)")
+  public static func noQueue() -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "write ProcedureError(.dependencyFailed, procedure: name)")
+  public static func dependenciesFailed() -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "write ProcedureError(.dependencyCancelled, procedure: name)")
+  public static func dependenciesCancelled() -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "write ProcedureError(.conditionFailed, procedure: name, underlyingErrors: errors)"
+  )
+  public static func conditionFailed(withErrors errors: [any Error]) -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "write ProcedureError(.parentCancelled, procedure: name, underlyingErrors: errors)"
+  )
+  public static func parent(cancelledWithErrors errors: [any Error]) -> Self { unavailableName() }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "write ProcedureError(.dependencyFailed, procedure: name, underlyingErrors: errors)"
+  )
+  public static func dependency(finishedWithErrors errors: [any Error]) -> Self {
+    unavailableName()
+  }
+
+  /// Unavailable: see the message.
+  @available(
+    *, unavailable,
+    message: "write ProcedureError(.dependencyCancelled, procedure: name, underlyingErrors: errors)"
+  )
+  public static func dependency(cancelledWithErrors errors: [any Error]) -> Self {
+    unavailableName()
+  }
+
+  /// Unavailable: see the message.
+  @available(*, unavailable, message: "write an error of your own")
+  public static func programmingError(reason: String) -> Self { unavailableName() }
+}
+
+/// Unavailable: see the message.
+@available(
+  *, unavailable,
+  message: "show an indicator while the count of a ProcedureQueueMonitor is not zero"
+)
+public struct NetworkObserver: ProcedureObserver {
+  /// Unavailable: see the message.
+  public init() { unavailableName() }
 }
