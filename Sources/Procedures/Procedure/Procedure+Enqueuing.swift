@@ -39,7 +39,7 @@ extension Procedure {
         (armed, count) = core.dependencies.arm(for: self)
         waits += count
       }
-      // 3. Only the first of several callers gets on: nothing has changed for the others.
+      // 3. Only the first of several callers goes on: nothing has changed for the others.
       effect = core.life.post(.enqueue(waits: waits))
       guard effect != .refused else { return ProcedureList.FollowUp.nothing }
       let enqueueRequest = EnqueueRequest(
