@@ -22,9 +22,9 @@ extension ProcedureList {
   /// critical section.
   ///
   /// - Returns: offers for procedures of other lists.
-  func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {
+  func accept(_ offers: ExclusionOffers, _ storage: inout Storage) -> ExclusionOffers {
     var open = offers
-    var foreign: [ExclusionRequest] = []
+    var foreign = ExclusionOffers()
     var next = 0
     // The order counts: there may be a slot only for the first of them.
     while next < open.count {
@@ -36,24 +36,24 @@ extension ProcedureList {
       }
       offer.record?.leaveLine(after: offer.admittedBy)
       if !storage.machine.grant(offer, to: offer.procedure) {
-        open += ExclusionTable.shared.withLock { $0.decline(offer) }
+        open.append(contentsOf: ExclusionTable.shared.withLock { $0.decline(offer) })
       }
     }
     return foreign
   }
 
   /// Passes each offer on to its list. Called with no lock held.
-  static func pass(on offers: [ExclusionRequest]) {
+  static func pass(on offers: ExclusionOffers) {
     var open = offers
     var next = 0
     while next < open.count {
       let offer = open[next]
       next += 1
       let (foreign, followUp) = offer.list.locked { storage in
-        let foreign = offer.list.accept([offer], &storage)
+        let foreign = offer.list.accept(.one(offer), &storage)
         return (foreign, offer.list.followUp(of: &storage))
       }
-      open += foreign
+      open.append(contentsOf: foreign)
       followUp.perform()
     }
   }
