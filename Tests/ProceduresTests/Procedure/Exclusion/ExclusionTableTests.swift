@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
