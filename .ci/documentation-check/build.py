@@ -80,14 +80,16 @@ def undocumented(file):
 
 
 def without_topic(name, file, catalog):
-    """The public types, functions and constants of a module that no page of its catalog names."""
+    """The public types, functions and constants of a module that no page of its catalog names. Deprecated ones need
+    no page: their own leads to what replaces them."""
     with open(file, encoding="utf-8") as text:
         symbols = json.load(text)["symbols"]
     words = ""
     for page in glob.glob(os.path.join(catalog, "**", "*.md"), recursive=True):
         with open(page, encoding="utf-8") as text:
             words += text.read()
-    for title in sorted({s["pathComponents"][0] for s in symbols if len(s["pathComponents"]) == 1}):
+    current = [s for s in symbols if not any(a.get("isUnconditionallyDeprecated") for a in s.get("availability", []))]
+    for title in sorted({s["pathComponents"][0] for s in current if len(s["pathComponents"]) == 1}):
         if "- ``%s``" % title not in words and "- ``%s-" % title not in words:
             yield "%s: no topic names '%s'" % (name, title)
 

@@ -24,6 +24,12 @@ public enum SmallList<Element> {
     }
   }
 
+  /// Puts `elements` at the end, in their order.
+  @inlinable
+  public mutating func append(contentsOf elements: SmallList) {
+    for element in elements { append(element) }
+  }
+
   /// Takes out the last element; nil if there is none.
   @inlinable
   public mutating func popLast() -> Element? {

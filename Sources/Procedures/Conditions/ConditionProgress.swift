@@ -11,15 +11,20 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     let asksForCategoriesOnly: Bool
     let isMainActorBound: Bool
 
-    init(_ condition: any Condition) {
-      self.condition = condition
-      // One cast for both questions.
-      let known = condition as? any KnownCondition
-      asksForCategoriesOnly = known?.isExclusionOnly ?? false
+    init<Added: Condition>(_ condition: Added) {
+      // A cast of the type does not copy the condition into another box.
+      let knownType = Added.self as? any KnownCondition.Type
+      if knownType?.asksForCategoriesOnly == true {
+        (asksForCategoriesOnly, isMainActorBound) = (true, false)
+      } else {
+        let known = knownType == nil ? nil : condition as? any KnownCondition
+        asksForCategoriesOnly = known?.isExclusionOnly ?? false
+        isMainActorBound = known?.runsOnMainActor ?? false
+      }
       // A condition that only asks for categories is not evaluated.
       name = asksForCategoriesOnly ? "" : condition.name
       limits = condition.exclusionLimits
-      isMainActorBound = known?.runsOnMainActor ?? false
+      self.condition = condition
     }
   }
 

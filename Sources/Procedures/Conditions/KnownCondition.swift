@@ -1,11 +1,15 @@
 /// Further properties of the framework's conditions, for `asksForCategoriesOnly` and
 /// `isMainActorBound`.
 protocol KnownCondition: Condition {
+  /// Whether each condition of the type asks for categories only: then the properties below need
+  /// not be read.
+  static var asksForCategoriesOnly: Bool { get }
   var isExclusionOnly: Bool { get }
   var runsOnMainActor: Bool { get }
 }
 
 extension KnownCondition {
+  static var asksForCategoriesOnly: Bool { false }
   var isExclusionOnly: Bool { false }
   var runsOnMainActor: Bool { false }
 }
@@ -27,6 +31,7 @@ protocol ExclusionCondition: SynchronousCondition, KnownCondition {
 }
 
 extension ExclusionCondition {
+  static var asksForCategoriesOnly: Bool { true }
   var isExclusionOnly: Bool { true }
 
   /// The category.

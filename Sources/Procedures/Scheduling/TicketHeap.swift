@@ -14,6 +14,8 @@ struct TicketHeap<Element: Ticketed> {
   var isEmpty: Bool { elements.isEmpty }
   var count: Int { elements.count }
   var first: Element? { elements.first }
+  /// The ticket of the first; greater than any other if there is none.
+  var firstTicket: UInt64 { elements.isEmpty ? .max : elements[0].ticket }
 
   mutating func insert(_ element: Element) {
     elements.append(element)

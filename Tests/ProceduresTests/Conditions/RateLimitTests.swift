@@ -39,9 +39,11 @@ import Testing
     scheduler.run()
   }
 
-  private func request(_ limit: ExclusionLimit) -> ExclusionRequest {
+  private func request(
+    _ limit: ExclusionLimit, on clock: TestClock? = nil
+  ) -> ExclusionRequest {
     let context = SchedulingContext(
-      scheduler: scheduler, clock: clock.clock, supervisor: QueueSupervisor())
+      scheduler: scheduler, clock: (clock ?? self.clock).clock, supervisor: QueueSupervisor())
     return ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
   }
 
@@ -274,6 +276,19 @@ import Testing
     clock.advance(by: .seconds(1))
     let isSecond = table.ask(requests[1])
     clock.advance(by: .milliseconds(500))
+    let offers = table.decline(requests[0])
+    let isThird = table.ask(requests[2])
+    #expect(isFirst && isSecond && offers.isEmpty && !isThird)
+  }
+
+  @Test("a start on one clock that is turned down takes nothing from those on another")
+  func declinedOnAnotherClock() {
+    let (limit, other) = (
+      ExclusionLimit(category, atMost: 1, per: .seconds(1)), TestClock()
+    )
+    let requests = [request(limit), request(limit, on: other), request(limit, on: other)]
+    var table = ExclusionTable()
+    let (isFirst, isSecond) = (table.ask(requests[0]), table.ask(requests[1]))
     let offers = table.decline(requests[0])
     let isThird = table.ask(requests[2])
     #expect(isFirst && isSecond && offers.isEmpty && !isThird)

@@ -42,7 +42,7 @@ final class ExclusionLevel: @unchecked Sendable {
 
   var isUnused: Bool {
     holders.isEmpty && lines.isEmpty
-      && startTimes.map { $0.count == 0 && $0.pauseEnd == nil } ?? true
+      && startTimes.map { $0.count == 0 && !$0.isPaused } ?? true
   }
 
   private var taken: Int { startTimes?.count ?? takenByHolders }
@@ -53,7 +53,7 @@ final class ExclusionLevel: @unchecked Sendable {
     let clock = clock()
     // The clock of a simulation that has ended, for example, says nothing about later starts.
     if startTimes.clock.service !== clock.service {
-      self.startTimes = StartTimes(of: category, on: clock)
+      self.startTimes = StartTimes(of: category, on: clock, from: startTimes.nextNumber)
     } else {
       startTimes.expire()
     }
@@ -76,17 +76,16 @@ final class ExclusionLevel: @unchecked Sendable {
 
   /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
-    if startTimes?.pauseEnd != nil { return true }
-    let limit = request.limits[index]
-    if places(of: limit) > room(with: limit.count) - taken { return true }
-    return lines.first.map { $0.ticket < request.ticket } ?? false
+    if let startTimes, startTimes.isPaused { return true }
+    if places(of: request, index) > room(with: request.limits[index].count) - taken { return true }
+    return lines.firstTicket < request.ticket
   }
 
   /// How many of the holders have to leave before a waiting request can be admitted.
   ///
   /// It is the smallest number that makes enough room, and does not tell which holders.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
-    var (count, wanted) = (request.limits[index].count, places(of: request.limits[index]))
+    var (count, wanted) = (request.limits[index].count, places(of: request, index))
     if let line = lines.first, line.ticket < request.ticket {
       let other = line.key.limits[line.index]
       count = min(count, other.count)
@@ -95,7 +94,7 @@ final class ExclusionLevel: @unchecked Sendable {
     var missing = wanted - (room(with: count) - taken)
     guard taken > holders.count else { return min(max(missing, 0), holders.count) }
     var leaving = 0
-    for places in holders.map({ places(of: $0.request.limits[$0.index]) }).sorted(by: >)
+    for places in holders.map({ places(of: $0.request, $0.index) }).sorted(by: >)
     where missing > 0 {
       missing -= places
       leaving += 1
@@ -112,6 +111,11 @@ final class ExclusionLevel: @unchecked Sendable {
   /// One place is enough inside a holder, which lends its own.
   private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
 
+  /// Without a copy of the limit.
+  private func places(of request: ExclusionRequest, _ index: Int) -> Int {
+    min(request.limits[index].places, room)
+  }
+
   /// Moves the oldest request to the front when too many have passed it: none waits forever.
   func promoteOldest() {
     guard passing >= Self.patience, let line = lines.oldest, let oldest = line.oldest
@@ -123,12 +127,12 @@ final class ExclusionLevel: @unchecked Sendable {
   func admit(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     if let startTimes {
-      let start = startTimes.note(places(of: request.limits[index]))
+      let start = startTimes.note(places(of: request, index))
       return ExclusionRequest.Holding(level: self, place: 0, start: start)
     }
     holdersVersion &+= 1
     holders.append(Holder(request: request, index: index))
-    takenByHolders += places(of: request.limits[index])
+    takenByHolders += places(of: request, index)
     let count = request.limits[index].count
     let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex
     if next < counts.endIndex, counts[next].count == count {
@@ -145,7 +149,7 @@ final class ExclusionLevel: @unchecked Sendable {
     hasStarted: Bool
   ) {
     if let start = holding.start {
-      if !hasStarted { startTimes?.takeBack(start, places(of: request.limits[index])) }
+      if !hasStarted { startTimes?.takeBack(start, places(of: request, index)) }
       return
     }
     guard holding.place < holders.count, holders[holding.place].request === request else {
@@ -153,7 +157,7 @@ final class ExclusionLevel: @unchecked Sendable {
         "Internal inconsistency: '\(category)' is released by another holder")
     }
     holdersVersion &+= 1
-    takenByHolders -= places(of: request.limits[index])
+    takenByHolders -= places(of: request, index)
     let last = holders.removeLast()
     if holding.place < holders.count {
       holders[holding.place] = last

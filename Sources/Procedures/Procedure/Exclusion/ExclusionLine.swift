@@ -97,6 +97,8 @@ struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
   var isEmpty: Bool { turns.isEmpty }
   /// The waiter whose turn it is.
   var first: Waiter? { turns.first?.waiter }
+  /// The ticket of that waiter; greater than any other if there is none.
+  var firstTicket: UInt64 { turns.firstTicket }
   /// The waiter that has waited longest.
   var oldest: Waiter? { ages.first?.waiter }
 

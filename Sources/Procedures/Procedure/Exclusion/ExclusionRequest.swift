@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The categories of one procedure, from its first request for them until it has finished.
 ///
 /// Its mutable part is guarded by the lock of the table, except for `listPlace`.
@@ -15,8 +17,8 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     var place: Int
     /// The level of the requests inside it, once there was one.
     var inside: ExclusionLevel?
-    /// When it was admitted, at the level of a rate.
-    var start: ContinuousClock.Instant?
+    /// The number of the first place that it took, at the level of a rate.
+    var start: UInt64?
   }
 
   /// The procedure that makes the request, and the list that it is in.
@@ -38,7 +40,7 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   /// Whether it was promoted because it has waited longest.
   @safe @exclusivity(unchecked) private(set) var isPromoted = false
   /// One for each of its categories, while it holds them.
-  @safe @exclusivity(unchecked) var holdings: [Holding] = []
+  @safe @exclusivity(unchecked) var holdings = SmallList<Holding>()
   /// The level where it was first in line and has left, so that others may be admitted.
   @safe @exclusivity(unchecked) var vacated: ExclusionLevel?
 
@@ -110,6 +112,10 @@ final class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     return RecordedLine(limits, index: line.index, count: count)
   }
 }
+
+/// Requests that now hold all of their categories, for their procedures to accept or decline.
+/// Usually one.
+typealias ExclusionOffers = SmallList<ExclusionRequest>
 
 /// Why a procedure is kept out of one category.
 struct ExclusionObstacle: Sendable {

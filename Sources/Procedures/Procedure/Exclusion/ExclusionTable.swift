@@ -84,22 +84,24 @@ struct ExclusionTable: Sendable {
   /// - Returns: requests that now hold all of their categories, if their procedures have a slot.
   mutating func leave(
     _ request: ExclusionRequest, hasStarted: Bool = true
-  ) -> [ExclusionRequest] {
+  ) -> ExclusionOffers {
     withdraw(request)
-    var holdings: [ExclusionRequest.Holding] = []
+    // The last one first, and offered the other way round: in the order of the request's
+    // categories.
+    var vacated = SmallList<ExclusionLevel>()
     if case .held = request.status {
       request.status = .idle
-      swap(&holdings, &request.holdings)
-      for (index, holding) in holdings.enumerated() {
+      while let holding = request.holdings.popLast() {
         requireConsistency(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
-        holding.level.release(request, index, holding, hasStarted: hasStarted)
+        holding.level.release(request, request.holdings.count, holding, hasStarted: hasStarted)
+        vacated.append(holding.level)
       }
     }
-    var offered: [ExclusionRequest] = []
-    if let vacated = request.vacated.take() { offer(at: vacated, &offered) }
-    for holding in holdings { offer(at: holding.level, &offered) }
+    var offered = ExclusionOffers()
+    if let level = request.vacated.take() { offer(at: level, &offered) }
+    while let level = vacated.popLast() { offer(at: level, &offered) }
     if request.recordID.exists {
       for offer in offered { offer.admittedBy = request.recordID }
     }
@@ -123,18 +125,18 @@ struct ExclusionTable: Sendable {
   ///   have kept others out.
   mutating func setPriority(
     _ priority: ProcedurePriority, of request: ExclusionRequest
-  ) -> [ExclusionRequest] {
+  ) -> ExclusionOffers {
     request.setPriority(priority)
-    guard case .waiting(let line) = request.status else { return [] }
+    guard case .waiting(let line) = request.status else { return .none }
     if line.update(request) { line.level.lines.update(line) }
-    var offered: [ExclusionRequest] = []
+    var offered = ExclusionOffers()
     offer(at: line.level, &offered)
     for offer in offered { offer.admittedBy = .none }
     return offered
   }
 
   /// The procedure cannot use an offer now. It may make its request again, with the same ticket.
-  mutating func decline(_ request: ExclusionRequest) -> [ExclusionRequest] {
+  mutating func decline(_ request: ExclusionRequest) -> ExclusionOffers {
     let offered = leave(request, hasStarted: false)
     // It never held them for long: the procedure that admitted it made the room.
     if request.recordID.exists { for offer in offered { offer.admittedBy = request.admittedBy } }
@@ -142,10 +144,10 @@ struct ExclusionTable: Sendable {
   }
 
   /// Starts that were long enough ago make room.
-  mutating func timePasses(for rate: ExclusionCategory) -> [ExclusionRequest] {
-    guard let level = levels[rate] else { return [] }
+  mutating func timePasses(for rate: ExclusionCategory) -> ExclusionOffers {
+    guard let level = levels[rate] else { return .none }
     level.startTimes?.expire()
-    var offered: [ExclusionRequest] = []
+    var offered = ExclusionOffers()
     offer(at: level, &offered)
     for offer in offered { offer.admittedBy = .none }
     if !level.lines.isEmpty { level.startTimes?.setTimer() }
@@ -216,7 +218,6 @@ struct ExclusionTable: Sendable {
     _ request: ExclusionRequest, at known: (level: ExclusionLevel, index: Int)? = nil
   ) {
     request.status = .held
-    request.holdings.reserveCapacity(request.limits.count)
     for index in request.limits.indices {
       let level =
         (known?.index == index ? known?.level : level(of: request, index))
@@ -281,7 +282,7 @@ struct ExclusionTable: Sendable {
 
   /// Admits requests in order, while there is room. Requests that another level keeps out move
   /// there.
-  private mutating func offer(at level: ExclusionLevel, _ offered: inout [ExclusionRequest]) {
+  private mutating func offer(at level: ExclusionLevel, _ offered: inout ExclusionOffers) {
     while true {
       level.promoteOldest()
       guard let line = level.lines.first, let first = line.first,

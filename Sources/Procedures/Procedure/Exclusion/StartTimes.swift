@@ -9,35 +9,50 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
   let clock: TimerClock
   /// One instant for each taken place, the oldest first.
   @safe @exclusivity(unchecked) private var starts = Fifo<ContinuousClock.Instant>()
-  /// How many places of each instant were given back.
-  @safe @exclusivity(unchecked) private var takenBack: [ContinuousClock.Instant: Int] = [:]
+  /// The number of the first of these: places are numbered in the order in which they are taken.
+  @safe @exclusivity(unchecked) private var firstNumber: UInt64
+  /// How many places were given back, by the number of the first place of the start that took them.
+  @safe @exclusivity(unchecked) private var takenBack: [UInt64: Int] = [:]
   @safe @exclusivity(unchecked) private var takenBackCount = 0
   /// No procedure starts before this instant.
   @safe @exclusivity(unchecked) private(set) var pauseEnd: ContinuousClock.Instant?
   @safe @exclusivity(unchecked) private var timer: SlabKey?
 
   /// Nil if the category is not a rate's; then `clock` is not evaluated.
-  init?(of category: ExclusionCategory, on clock: @autoclosure () -> TimerClock) {
+  ///
+  /// - Parameter number: of the first place that will be taken.
+  init?(
+    of category: ExclusionCategory, on clock: @autoclosure () -> TimerClock, from number: UInt64 = 0
+  ) {
     guard let interval = category.interval else { return nil }
+    firstNumber = number
     self.category = category
     self.interval = interval
     self.clock = clock()
   }
 
+  var isPaused: Bool { pauseEnd != nil }
+
   /// The number of taken places.
   var count: Int { starts.count - takenBackCount }
 
-  func note(_ places: Int) -> ContinuousClock.Instant {
-    let now = clock.now
+  /// The number of the next place that is taken.
+  var nextNumber: UInt64 { firstNumber + UInt64(starts.count) }
+
+  /// A procedure is admitted.
+  ///
+  /// - Returns: the number of the first place that it takes.
+  func note(_ places: Int) -> UInt64 {
+    let (now, number) = (clock.now, nextNumber)
     for _ in 0..<places { starts.append(now) }
-    return now
+    return number
   }
 
-  /// The procedure that was admitted at `start` does not start. After an interval its place is free
-  /// in any case.
-  func takeBack(_ start: ContinuousClock.Instant, _ places: Int) {
-    guard let first = starts.first, start >= first else { return }
-    takenBack[start, default: 0] += places
+  /// The procedure that took places from `number` on does not start. After an interval they are
+  /// free in any case.
+  func takeBack(_ number: UInt64, _ places: Int) {
+    guard number >= firstNumber else { return }
+    takenBack[number] = places
     takenBackCount += places
   }
 
@@ -53,8 +68,9 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
     if let end = pauseEnd, end <= now { pauseEnd = nil }
     while let first = starts.first, first.saturatingAdvanced(by: interval) <= now {
       _ = starts.popFirst()
-      // All starts of one instant expire together.
-      if let count = takenBack.removeValue(forKey: first) { takenBackCount -= count }
+      // All places of one start expire together.
+      if let count = takenBack.removeValue(forKey: firstNumber) { takenBackCount -= count }
+      firstNumber += 1
     }
   }
 
@@ -66,7 +82,7 @@ final class StartTimes: TimerTarget, @unchecked Sendable {
 
   var nextStart: NextStart? {
     guard let next = nextChange else { return nil }
-    return NextStart(isPaused: pauseEnd != nil, after: max(.zero, clock.now.duration(to: next)))
+    return NextStart(isPaused: isPaused, after: max(.zero, clock.now.duration(to: next)))
   }
 
   private var nextChange: ContinuousClock.Instant? {

@@ -24,9 +24,9 @@ extension ProcedureList {
   /// critical section.
   ///
   /// - Returns: offers for procedures of other lists.
-  func accept(_ offers: [ExclusionRequest], _ storage: inout Storage) -> [ExclusionRequest] {
+  func accept(_ offers: ExclusionOffers, _ storage: inout Storage) -> ExclusionOffers {
     var open = offers
-    var foreign: [ExclusionRequest] = []
+    var foreign = ExclusionOffers()
     var next = 0
     // 1. The order counts: there may be a slot only for the first of them.
     while next < open.count {
@@ -40,14 +40,14 @@ extension ProcedureList {
       // 3. A member that cannot use the categories declines, which may admit others here.
       offer.record?.leaveLine(after: offer.admittedBy)
       if !storage.machine.grant(offer, to: offer.procedure) {
-        open += ExclusionTable.shared.withLock { $0.decline(offer) }
+        open.append(contentsOf: ExclusionTable.shared.withLock { $0.decline(offer) })
       }
     }
     return foreign
   }
 
   /// Passes each offer on to its list. Called with no lock held.
-  static func pass(on offers: [ExclusionRequest]) {
+  static func pass(on offers: ExclusionOffers) {
     var open = offers
     var next = 0
     while next < open.count {
@@ -55,10 +55,10 @@ extension ProcedureList {
       next += 1
       // A list that declines makes further offers, for this list or for others.
       let (foreign, followUp) = offer.list.locked { storage in
-        let foreign = offer.list.accept([offer], &storage)
+        let foreign = offer.list.accept(.one(offer), &storage)
         return (foreign, offer.list.followUp(of: &storage))
       }
-      open += foreign
+      open.append(contentsOf: foreign)
       followUp.perform()
     }
   }

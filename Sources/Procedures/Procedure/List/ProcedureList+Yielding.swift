@@ -82,7 +82,7 @@ extension ProcedureList {
           return table.leave(request)
         }
       }
-      return followUp(of: &storage, offering: offers)
+      return followUp(of: &storage, offering: offers ?? .none)
     }
   }
 

@@ -200,7 +200,7 @@ final class ProcedureList: Sendable {
   /// A critical section after which a worker is requested if there is work.
   ///
   /// - Parameter body: returns the categories that it has freed.
-  func update(_ body: (inout Storage) -> [ExclusionRequest]) {
+  func update(_ body: (inout Storage) -> ExclusionOffers) {
     let followUp = locked { storage in
       let offers = body(&storage)
       return self.followUp(of: &storage, offering: offers)
@@ -227,10 +227,10 @@ final class ProcedureList: Sendable {
       let needsWorker: Bool
       let isStuck: Bool
       /// Freed categories, for procedures of other lists.
-      let offers: [ExclusionRequest]
+      let offers: ExclusionOffers
 
       fileprivate init(
-        _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: [ExclusionRequest]
+        _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: ExclusionOffers
       ) {
         self.list = list
         self.needsWorker = needsWorker
@@ -240,7 +240,7 @@ final class ProcedureList: Sendable {
     }
 
     fileprivate init(
-      _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: [ExclusionRequest] = []
+      _ list: ProcedureList, needsWorker: Bool, isStuck: Bool, offers: ExclusionOffers = .none
     ) {
       switch (needsWorker, isStuck, offers.isEmpty) {
       case (false, false, true): self = .nothing
@@ -265,16 +265,18 @@ final class ProcedureList: Sendable {
       guard let earlier = earlier.all, earlier.needsWorker || !earlier.offers.isEmpty else {
         return self
       }
+      var offers = earlier.offers
+      offers.append(contentsOf: all?.offers ?? .none)
       return FollowUp(
         earlier.list, needsWorker: earlier.needsWorker || all?.needsWorker == true,
-        isStuck: all?.isStuck == true, offers: earlier.offers + (all?.offers ?? []))
+        isStuck: all?.isStuck == true, offers: offers)
     }
 
     private var all: Several? {
       switch self {
       case .nothing: nil
-      case .worker(let list): Several(list, needsWorker: true, isStuck: false, offers: [])
-      case .stuck(let list): Several(list, needsWorker: false, isStuck: true, offers: [])
+      case .worker(let list): Several(list, needsWorker: true, isStuck: false, offers: .none)
+      case .stuck(let list): Several(list, needsWorker: false, isStuck: true, offers: .none)
       case .several(let several): several
       }
     }
@@ -304,10 +306,9 @@ final class ProcedureList: Sendable {
   /// Restores the machine's invariant 1 at the end of a critical section.
   @inline(__always)
   func followUp(
-    of storage: inout Storage, offering offers: [ExclusionRequest]? = nil
+    of storage: inout Storage, offering offers: ExclusionOffers = .none
   ) -> FollowUp {
-    var foreign: [ExclusionRequest] = []
-    if let offers { foreign = accept(offers, &storage) }
+    let foreign = offers.isEmpty ? .none : accept(offers, &storage)
     storage.recording?.history.note(storage.machine.hindrance, limit: storage.machine.limit)
     let needsWorker = storage.machine.requestWorker()
     let isStuck =
@@ -318,7 +319,7 @@ final class ProcedureList: Sendable {
 
   @inline(never)
   private func followUp(
-    needsWorker: Bool, isStuck: Bool, foreign: [ExclusionRequest] = []
+    needsWorker: Bool, isStuck: Bool, foreign: ExclusionOffers = .none
   ) -> FollowUp {
     if needsWorker { isWorkerComing.store(1) }
     return FollowUp(self, needsWorker: needsWorker, isStuck: isStuck, offers: foreign)
@@ -505,7 +506,7 @@ extension ProcedureList {
       request.record?.leaveLine()
       return ExclusionTable.shared.withLock { $0.leave(request, hasStarted: false) }
     }
-    return followUp(of: &storage, offering: offers)
+    return followUp(of: &storage, offering: offers ?? .none)
   }
 
   /// Called under the lock of a procedure that has a slot and was cancelled before it started. It
@@ -533,7 +534,7 @@ extension ProcedureList {
         storage.machine.reorder(procedure, request)
         return offers
       }
-      return followUp(of: &storage, offering: offers)
+      return followUp(of: &storage, offering: offers ?? .none)
     }
   }
 
@@ -668,7 +669,7 @@ extension ProcedureList {
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and are offered before the next job is
       //    taken.
-      var (end, offers): (LastEnd?, [ExclusionRequest]?)
+      var (end, offers): (LastEnd?, ExclusionOffers) = (nil, .none)
       if request != nil || closes || storage.machine.count == 0 || storage.leaveWaiters != nil {
         (end, offers) = leaveAsLast(request, hasStarted: hasStarted, closes: closes, &storage)
       }
@@ -713,9 +714,9 @@ extension ProcedureList {
   @inline(never)
   private func leaveAsLast(
     _ request: ExclusionRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
-  ) -> (LastEnd?, [ExclusionRequest]?) {
+  ) -> (LastEnd?, ExclusionOffers) {
     // 1. Its categories are free. Members of this list get them at once, with their slots.
-    var offers: [ExclusionRequest]?
+    var offers = ExclusionOffers()
     if let request {
       offers = accept(
         ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
@@ -749,7 +750,7 @@ extension ProcedureList {
       storage.machine.isSuspended = false
       storage.isOrphaned = true
       if storage.machine.count > 0 { storage.itself = self }
-      return []
+      return .none
     }
   }
 }
@@ -761,7 +762,7 @@ extension ProcedureList {
     set {
       update { storage in
         storage.machine.limit = newValue
-        return []
+        return .none
       }
     }
   }
@@ -772,9 +773,11 @@ extension ProcedureList {
       guard newValue else { return resume() }
       update { storage in
         storage.machine.isSuspended = true
-        return storage.machine.revokeGrants().flatMap { request in
-          ExclusionTable.shared.withLock { $0.decline(request) }
+        var offers = ExclusionOffers()
+        for request in storage.machine.revokeGrants() {
+          offers.append(contentsOf: ExclusionTable.shared.withLock { $0.decline(request) })
         }
+        return offers
       }
     }
   }

@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
@@ -172,7 +173,7 @@ import Testing
   private func order(
     after holder: ExclusionRequest, _ table: inout ExclusionTable
   ) -> [ExclusionRequest] {
-    var (order, open) = ([ExclusionRequest](), table.leave(holder))
+    var (order, open) = ([ExclusionRequest](), Array(table.leave(holder)))
     while !open.isEmpty {
       let next = open.removeFirst()
       order.append(next)
@@ -245,7 +246,7 @@ import Testing
       let letters = "abcd".shuffled(using: &generator)
       return request(String(letters.prefix(.random(in: 1...3, using: &generator))))
     }
-    func take(_ offers: [ExclusionRequest]) {
+    func take(_ offers: ExclusionOffers) {
       for offer in offers { waiting.removeAll { $0 === offer } }
       held += offers
     }
@@ -360,7 +361,7 @@ import Testing
           atMost: .random(in: 1...4, using: &generator),
           .allCases.randomElement(using: &generator)!)
       }
-      func take(_ offers: [ExclusionRequest]) {
+      func take(_ offers: ExclusionOffers) {
         for offer in offers { waiting.removeAll { $0 === offer } }
         held += offers
       }
