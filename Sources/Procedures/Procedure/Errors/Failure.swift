@@ -13,7 +13,7 @@ final class Failure: Attachment, @unchecked Sendable {
     let supervisor: Weak<QueueSupervisor>?
 
     func report(_ errors: [any Error]) {
-      let diagnostic = ProcedureDiagnostic.errorsUnheard(name, errors)
+      let diagnostic = ProcedureDiagnostic.errorsUnobserved(name, errors)
       if supervisor?.object?.report(diagnostic) == true { return }
       #if DEBUG
         diagnostic.writeToStandardError()

@@ -41,7 +41,10 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
     public static let finishForgotten = Code(description: "finishForgotten")
     /// A closure that was given to `queue.add { … }` has thrown, and no code can read its errors
     /// any more.
-    public static let errorsUnheard = Code(description: "errorsUnheard")
+    public static let errorsUnobserved = Code(description: "errorsUnobserved")
+    /// `errorsUnobserved`.
+    @available(*, deprecated, renamed: "errorsUnobserved")
+    public static var errorsUnheard: Code { .errorsUnobserved }
     /// The main thread is blocked in a wait for it, and it needs the main actor or the main queue.
     public static let mainThreadBlocked = Code(description: "mainThreadBlocked")
     /// Procedures wait for each other, and are cancelled for that reason.
@@ -89,9 +92,9 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
     Self(.additionRefused, name, "'\(name)' was refused. \(error)")
   }
 
-  static func errorsUnheard(_ name: String, _ errors: [any Error]) -> Self {
+  static func errorsUnobserved(_ name: String, _ errors: [any Error]) -> Self {
     Self(
-      .errorsUnheard, name,
+      .errorsUnobserved, name,
       "The closure of '\(name)', given to add { }, failed, and nothing looks at its errors: \(errors.sentence). Catch "
         + "them there, or keep what add returns: observe it, depend on it, or read its errors.")
   }

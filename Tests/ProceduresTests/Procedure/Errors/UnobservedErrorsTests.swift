@@ -3,7 +3,7 @@ import Procedures
 import Testing
 
 /// What is reported of errors at which nothing looks.
-@Suite(.hangLimit) struct UnheardErrorsTests {
+@Suite(.hangLimit) struct UnobservedErrorsTests {
   private let scheduler = ManualScheduler()
   private let diagnostics = Recorder<ProcedureDiagnostic>()
 
@@ -16,11 +16,11 @@ import Testing
   @Test(
     "the error of a closure that was added, and that nobody kept, is reported before the queue is empty"
   )
-  func unheard() {
+  func unobserved() {
     let queue = makeQueue()
     queue.add { throw TestError("first") }
     scheduler.run()
-    #expect(diagnostics.events.map(\.code) == [.errorsUnheard])
+    #expect(diagnostics.events.map(\.code) == [.errorsUnobserved])
     #expect(diagnostics.events.first?.description.contains("first") == true)
   }
 
