@@ -27,6 +27,9 @@ public struct AtomicWord: ~Copyable, Sendable {
   public borrowing func replace(_ expected: UInt, with new: UInt) -> (isDone: Bool, found: UInt) {
     schedulingPoint()
     let (isDone, found) = value.weakCompareExchangeAcquiringAndReleasing(expected, new)
+    #if CONTENTION
+      if !isDone { Contention.noteFailure() }
+    #endif
     return (isDone, found)
   }
 

@@ -12,6 +12,7 @@ public import Synchronization
 ///   and would report races that are not there.
 /// - `-DMODEL` makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` a
 ///   place where the thread may sleep.
+/// - `-DCONTENTION` counts the acquisitions that had to wait: see `Contention.swift`.
 public struct Locked<Value: ~Copyable>: ~Copyable {
   @usableFromInline let mutex: Mutex<Value>
 
@@ -46,6 +47,10 @@ public struct Locked<Value: ~Copyable>: ~Copyable {
         defer { fence.release() }
         return try body(&value)
       }
+    #elseif CONTENTION
+      if let result = try mutex.withLockIfAvailable(body) { return result }
+      Contention.noteWait()
+      return try mutex.withLock(body)
     #else
       return try mutex.withLock(body)
     #endif

@@ -45,6 +45,9 @@ public import Synchronization
 
     @usableFromInline @inline(never)
     borrowing func acquireSlowly() -> UInt8 {
+      #if CONTENTION
+        Contention.noteWait()
+      #endif
       var looks = 0
       while true {
         let published = byte.loadRelaxed()

@@ -62,6 +62,9 @@ public import Synchronization
 
     @usableFromInline @inline(never)
     borrowing func acquireSlowly() {
+      #if CONTENTION
+        Contention.noteWait()
+      #endif
       var looks = 0
       while true {
         let thread = holder.loadRelaxed()

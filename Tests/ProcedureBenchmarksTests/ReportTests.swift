@@ -10,7 +10,8 @@ import Testing
       contest: Contest(
         name: "work", ceiling: 0.8, aim: 0.5, ours: Side(measuring: "procedure") { _ in 0 },
         theirs: Side(measuring: "block") { _ in 0 }),
-      ours: [5, 6, 7, 6, 6, 6], theirs: [10, 10, 10, 10, 10, 10]))
+      ours: [5, 6, 7, 6, 6, 6], theirs: [10, 10, 10, 10, 10, 10],
+      processorTimes: [1.5, 1.25, 1.5]))
 
   @Test("text and Markdown hold the whole row")
   func formats() throws {
@@ -19,7 +20,7 @@ import Testing
       for word in ["work", "procedure", "6.00 ns", "block", "10.0 ns", "0.60 ×", "0.80 ×", "met"] {
         #expect(text.contains(word), "\(word)")
       }
-      #expect(text.contains("0.60 – 0.60") && text.contains("0.50 ×"))
+      #expect(text.contains("0.60 – 0.60") && text.contains("0.50 ×") && text.contains("1.50 ×"))
       #expect(format.heading.contains("cores"))
     }
   }
@@ -38,6 +39,7 @@ import Testing
     let rows = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
     let found = try #require(rows?.first)
     #expect(found["median"] as? Double == 0.6 && found["ceiling"] as? Double == 0.8)
+    #expect(found["processorTime"] as? Double == 1.5)
     #expect(found["verdict"] as? String == "met" && found["rounds"] as? Int == 6)
   }
 

@@ -16,6 +16,21 @@ enum DispatchWork {
     await withCheckedContinuation { done in group.notify(queue: queue) { done.resume() } }
   }
 
+  /// Runs groups of blocks on the global queue. A block follows each group.
+  static func runGroups(
+    _ count: Int, of size: Int, _ block: @escaping @Sendable () -> Void
+  ) async {
+    let all = DispatchGroup()
+    let queue = DispatchQueue.global()
+    for _ in 0..<count {
+      all.enter()
+      let group = DispatchGroup()
+      for _ in 0..<size { queue.async(group: group) { block() } }
+      group.notify(queue: queue) { all.leave() }
+    }
+    await withCheckedContinuation { done in all.notify(queue: queue) { done.resume() } }
+  }
+
   /// Runs blocks on a serial queue.
   static func runSerially(_ count: Int, _ block: @escaping @Sendable () -> Void) async {
     let queue = DispatchQueue(label: "serial")

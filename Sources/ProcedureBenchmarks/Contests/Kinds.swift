@@ -11,6 +11,35 @@ extension Contest {
       await ProcedureWork.run((0..<count).map { _ in NoOperation() })
     })
 
+  /// A group of five, beside five blocks and a block that follows them.
+  static let group = Contest(
+    name: "group of five", ceiling: 1.2, aim: 1,
+    ours: Side("group of five no-ops", items: 10_000, tally: 5) { count in
+      await ProcedureWork.run(count) {
+        GroupProcedure(children: (0..<5).map { _ in NoOperation() })
+      }
+    },
+    theirs: Side("Dispatch group of five blocks", items: 10_000, tally: 5) { count in
+      await DispatchWork.runGroups(count, of: 5) { Tally.note() }
+    })
+
+  /// All procedures are of one category. The alternative is a task for each, which calls an actor.
+  static let exclusive = Contest(
+    name: "exclusion", ceiling: 1,
+    ours: Side("no-op that excludes the others", items: 20_000) { count in
+      await ProcedureWork.run(count) {
+        let procedure = NoOperation()
+        procedure.add(condition: MutuallyExclusive<Contest>())
+        return procedure
+      }
+    },
+    theirs: Side("task that calls an actor", items: 20_000) { count in
+      let visited = Visited()
+      await withDiscardingTaskGroup { group in
+        for _ in 0..<count { group.addTask { await visited.note() } }
+      }
+    })
+
   static let observed = Contest(
     name: "observed", ceiling: 1.35, aim: 1.2,
     ours: Side("no-op with a DidFinish observer", tally: 2) { count in
@@ -47,4 +76,9 @@ extension Contest {
       }
     },
     theirs: noOperations)
+}
+
+/// What procedures of one category stand for.
+private actor Visited {
+  func note() { Tally.note() }
 }

@@ -33,12 +33,15 @@ extension Contest {
     repeat {
       for _ in 0..<rounds {
         // The order alternates, so that neither side always runs first.
-        if finding.ours.count % 2 == 0 {
-          finding.ours.append(await ours.cost(divisor))
-          finding.theirs.append(await theirs.cost(divisor))
-        } else {
-          finding.theirs.append(await theirs.cost(divisor))
-          finding.ours.append(await ours.cost(divisor))
+        let isFirst = finding.ours.count % 2 == 0
+        let before = isFirst ? nil : await theirs.cost(divisor)
+        let our = await ours.cost(divisor)
+        let their = if let before { before } else { await theirs.cost(divisor) }
+        finding.ours.append(our.cost)
+        finding.theirs.append(their.cost)
+        if unit == .nanoseconds {
+          // Their time may read zero if there is little to do.
+          finding.processorTimes.append(our.processorTime / max(their.processorTime, 0.001))
         }
       }
     } while finding.verdict == .tooNoisy && finding.ours.count < 3 * rounds

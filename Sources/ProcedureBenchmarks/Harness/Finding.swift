@@ -14,6 +14,8 @@ struct Finding: Sendable {
   /// The costs of an item, one for each round.
   var ours: [Double] = []
   var theirs: [Double] = []
+  /// Our processor time divided by theirs, one for each round; empty for bytes.
+  var processorTimes: [Double] = []
 
   /// The answers, each from the two costs of one round.
   var answers: [Double] {

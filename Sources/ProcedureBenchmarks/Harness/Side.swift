@@ -44,11 +44,15 @@ struct Side: Sendable {
 }
 
 extension Side {
-  /// The cost of an item: the mean of the repeats.
-  func cost(_ divisor: Int) async -> Double {
+  /// The cost of an item, the mean of the repeats, and the nanoseconds of processor time that the
+  /// process used for it, with what is not timed.
+  func cost(_ divisor: Int) async -> (cost: Double, processorTime: Double) {
     var sum = 0.0
-    for _ in 0..<repeats { sum += await measure(max(1, items / divisor)) }
-    return sum / Double(repeats)
+    let count = max(1, items / divisor)
+    let before = ProcessUse.now
+    for _ in 0..<repeats { sum += await measure(count) }
+    let use = ProcessUse.now - before
+    return (sum / Double(repeats), use.processorTime / Double(count * repeats))
   }
 
   /// Does the work once, unmeasured. Stops the program if too little or too much was done: its

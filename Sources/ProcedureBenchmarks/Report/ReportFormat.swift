@@ -13,8 +13,8 @@ enum ReportFormat: Equatable {
       """
       Machine: \(Machine.text).
 
-      | contest | ours | | theirs | | found | quartiles | at most | aim | |
-      |---|---|--:|---|--:|--:|--:|--:|--:|---|
+      | contest | ours | | theirs | | found | quartiles | CPU | at most | aim | |
+      |---|---|--:|---|--:|--:|--:|--:|--:|--:|---|
       """
     case .json: ""
     }
@@ -25,14 +25,15 @@ enum ReportFormat: Equatable {
     switch self {
     case .text:
       """
-      \(row.name): \(row.text(row.median)) (\(row.quartiles))\(promise(of: row))
+      \(row.name): \(row.text(row.median)) (\(row.quartiles))\(processorTime(of: row))\(promise(of: row))
         \(row.ours.name) \(row.text(row.ours)), \(row.theirs.name) \(row.text(row.theirs))
       """
     case .markdown:
       "| "
         + [
           row.name, row.ours.name, row.text(row.ours), row.theirs.name, row.text(row.theirs),
-          row.text(row.median), row.quartiles, row.ceiling.map(row.text) ?? "",
+          row.text(row.median), row.quartiles, row.processorTime.map { "\($0.short) ×" } ?? "",
+          row.ceiling.map(row.text) ?? "",
           row.aim.map(row.text) ?? "", row.verdict.rawValue,
         ].joined(separator: " | ") + " |"
     case .json: nil
@@ -47,6 +48,10 @@ enum ReportFormat: Equatable {
     return (try? encoder.encode(rows)).map { String(decoding: $0, as: UTF8.self) }
   }
 
+  private func processorTime(of row: Row) -> String {
+    row.processorTime.map { ", CPU \($0.short) ×" } ?? ""
+  }
+
   private func promise(of row: Row) -> String {
     guard let ceiling = row.ceiling else { return "" }
     let aim = row.aim.map { ", aim \(row.text($0))" } ?? ""
@@ -55,7 +60,7 @@ enum ReportFormat: Equatable {
 }
 
 /// The machine on which the figures were measured.
-private enum Machine {
+enum Machine {
   /// For example `2 cores of Xeon, x86_64, Ubuntu 24.04`.
   static var text: String {
     let info = ProcessInfo.processInfo

@@ -16,6 +16,8 @@ struct Row: Encodable {
   let median: Double
   let lowerQuartile: Double
   let upperQuartile: Double
+  /// Our processor time divided by theirs, the median of the rounds; nil for bytes.
+  let processorTime: Double?
   let ceiling: Double?
   let aim: Double?
   let verdict: Finding.Verdict
@@ -31,6 +33,8 @@ struct Row: Encodable {
     median = answers.quantile(0.5)
     lowerQuartile = answers.quantile(0.25)
     upperQuartile = answers.quantile(0.75)
+    let times = finding.processorTimes
+    processorTime = times.isEmpty ? nil : times.quantile(0.5)
     ceiling = contest.ceiling
     aim = contest.aim
     verdict = finding.verdict
