@@ -11,7 +11,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   public func map<Mapped: Sendable>(
     transform: @escaping @Sendable (Output.Element) throws -> Mapped
   ) -> MapProcedure<Output.Element, Mapped> {
-    MapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+    MapProcedure(transform: transform).injectElements(of: self)
   }
 
   /// A procedure that maps each element of the output to several.
@@ -19,7 +19,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   public func flatMap<Several: Sequence & SendableMetatype>(
     transform: @escaping @Sendable (Output.Element) throws -> Several
   ) -> FlatMapProcedure<Output.Element, Several.Element> where Several.Element: Sendable {
-    FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+    FlatMapProcedure(transform: transform).injectElements(of: self)
   }
 
   /// A procedure that maps each element of the output to one, or to nil for none.
@@ -27,7 +27,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
   public func flatMap<Mapped: Sendable>(
     transform: @escaping @Sendable (Output.Element) throws -> Mapped?
   ) -> FlatMapProcedure<Output.Element, Mapped> {
-    FlatMapProcedure(transform: transform).injectResult(from: self, via: { Array($0) })
+    FlatMapProcedure(transform: transform).injectElements(of: self)
   }
 
   /// A procedure that keeps the elements of the output that `includeElement` includes.
@@ -36,7 +36,7 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
     includeElement: @escaping @Sendable (Output.Element) throws -> Bool
   ) -> FilterProcedure<Output.Element> {
     FilterProcedure(includeElement: includeElement)
-      .injectResult(from: self, via: { Array($0) })
+      .injectElements(of: self)
   }
 
   /// A procedure that combines all elements of the output, beginning with `initial`.
@@ -47,7 +47,19 @@ extension OutputProcedure where Output: Sequence, Output.Element: Sendable {
       @escaping @Sendable (_ partial: Value, _ element: Output.Element) throws -> Value
   ) -> ReduceProcedure<Output.Element, Value> {
     ReduceProcedure(initial: initial, nextPartialResult: nextPartialResult)
-      .injectResult(from: self, via: { Array($0) })
+      .injectElements(of: self)
+  }
+}
+
+extension InputProcedure {
+  /// Makes an array of the elements of `source` the input of this procedure.
+  ///
+  /// An array is handed over as it is stored, which needs no turn of this procedure.
+  @inlinable
+  func injectElements<Source: OutputProcedure>(of source: Source) -> Self
+  where Source.Output: Sequence, Input == [Source.Output.Element] {
+    if Source.Output.self == Input.self, addOutputHandOver(from: source) { return self }
+    return injectResult(from: source, via: { Array($0) })
   }
 }
 
