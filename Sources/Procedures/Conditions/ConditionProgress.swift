@@ -28,7 +28,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
     }
   }
 
-  private(set) var entries: [Entry] = []
+  private(set) var entries = SmallList<Entry>()
   /// The index of the condition that is being evaluated, or is next.
   private var index = 0
   /// The number of conditions whose prerequisites were already asked for.

@@ -69,7 +69,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once the procedure has finished.
   public final var conditions: [any Condition] {
-    peek { $0.requirements?.evaluation?.entries ?? [] }.map(\.condition)
+    peek { $0.requirements?.evaluation?.entries ?? .none }.map(\.condition)
   }
 
   /// The name of the condition that answered `.ignored`, and so ended this procedure before it ran.
