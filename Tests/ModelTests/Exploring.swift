@@ -11,15 +11,17 @@
     var explorer = Explorer()
     if let preemptions { explorer.preemptions = preemptions }
     if let staleReads { explorer.staleReads = staleReads }
-    let schedules = try explorer.explore {
+    let result = try explorer.explore {
       let detached = ModelScheduler()
       let surroundings = DetachedSurroundings(scheduler: detached, clock: .continuous)
       let scenario = surroundings.replacingDispatch(make)
       threads = scenario.threads.count + scenario.workers.count
       return scenario.inside(surroundings, detached)
     }
-    print("model: \(threads) threads, \(schedules) schedules: \(Test.current?.displayName ?? "")")
-    #expect(schedules > 50, "the threads hardly meet")
+    print(
+      "model: \(threads) threads, \(result.schedules) schedules: \(Test.current?.displayName ?? "")",
+      "redundant \(result.redundant) wakes \(result.wakes)")
+    #expect(result.schedules > 50, "the threads hardly meet")
   }
 
   /// Explores a scenario that begins with a queue.

@@ -155,19 +155,19 @@
     /// Notes whether a child is heard once its release has begun.
     private final class Mortal: GroupProcedure, @unchecked Sendable {
       private let late: PlainCounter
-      private var isBeingReleased = false
+      private let isBeingReleased = Plain(false)
 
       init(_ child: Procedure, late: PlainCounter) {
         self.late = late
         super.init(children: [child])
       }
 
-      deinit { isBeingReleased = true }
+      deinit { isBeingReleased.value = true }
 
       override func child(
         _ child: Procedure, willFinishWithErrors errors: [any Error]
       ) -> [any Error] {
-        if isBeingReleased { late.value += 1 }
+        if isBeingReleased.value { late.value += 1 }
         return errors
       }
     }

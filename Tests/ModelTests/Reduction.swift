@@ -1,0 +1,132 @@
+#if MODEL
+  import ProcedurePrimitives
+
+  /// Leaves out schedules that differ from another one only in the order of independent steps.
+  ///
+  /// A segment is what a thread does from one scheduling point to its next one. Two segments are independent if neither
+  /// writes a place that the other accesses. Places are atomics, locks, data, schedulers and the plain state of tests. A
+  /// segment after which its thread has to wait reads the place that it waits for.
+  ///
+  /// Let a thread `t` be preempted, with the segment `S` before it.
+  ///
+  /// 1. *Sleep.* As long as the others' segments are independent of `S`, `t` does not go on: the schedule in which it
+  ///    does is the one in which `S` comes first, and `t` is preempted after that.
+  /// 2. *Foresight.* Let `v` be chosen at the point after `S` instead, and let all that others do then, until `t` goes on,
+  ///    be independent of `S`. They do the same before `S`, so to choose `v` there is left out.
+  ///
+  /// The schedule that stands for the other one has at most as many preemptions: `S` changes neither whether a thread
+  /// must wait, for that would be a conflict, nor what a load may return. At the decision it takes the first option,
+  /// where the other takes a later one. So of all schedules that differ in the order of independent segments only, the
+  /// first in the order of exploration is never left out.
+  ///
+  /// Reference counts are no places: which of two threads releases an object last may be left out, and so may a weak
+  /// reference that is read before the release and not after it. A scenario about that is explored in full.
+  ///
+  /// Unchecked because one thread runs at a time.
+  final class Reduction: @unchecked Sendable {
+    private let path: DecisionPath
+    private let numbers: ModelPlaceNumbers
+    /// Schedules before it are none of this exploration.
+    private let firstSchedule: Int
+    private let isOn: Bool
+
+    /// What the thread that runs has accessed since its last point.
+    private var footprint = Footprint()
+    /// Places with a larger number are made in this segment: no other thread knows them.
+    private var oldestNumber = 0
+    /// It began with a bare step. If it tells nothing, anything may have been done.
+    private var isBare = false
+    /// The decision whose first option began this segment.
+    private var recorded: Int?
+    private var sleeping: [(thread: Int, segment: Footprint)] = []
+    /// Decisions whose thread has not gone on since.
+    private var awaited: [(decision: Int, thread: Int)] = []
+    /// How often a preempted thread met what the others did.
+    private(set) var wakes = 0
+    /// All threads that can go on sleep: what follows is part of another schedule.
+    private(set) var isRedundant = false
+    /// A place that an earlier schedule of the exploration has made is still used. It had another number there, so that
+    /// the exploration has to begin anew.
+    private(set) var foundOlderPlace = false
+
+    init(_ path: DecisionPath, _ numbers: ModelPlaceNumbers, since firstSchedule: Int, isOn: Bool) {
+      self.path = path
+      self.numbers = numbers
+      self.firstSchedule = firstSchedule
+      self.isOn = isOn
+    }
+
+    // MARK: What a segment accesses
+
+    func access(_ place: ModelPlace, isWrite: Bool) {
+      guard isOn, !isRedundant else { return }
+      isBare = false
+      let (schedule, number) = place.origin
+      if schedule == numbers.schedule {
+        if number <= oldestNumber { footprint.insert(number, isWrite: isWrite) }
+        return
+      }
+      if schedule >= firstSchedule { foundOlderPlace = true }
+      // All of the process's places are one.
+      footprint.insert(0, isWrite: isWrite)
+    }
+
+    /// The segment begins with a step that accesses nothing.
+    func beginBare() { isBare = true }
+
+    // MARK: Between segments
+
+    /// - Parameter obstacle: what the thread has to wait for.
+    func endSegment(of thread: Int, waitingFor obstacle: ModelPlace?) {
+      guard isOn, !isRedundant else { return }
+      if isBare { footprint.insertAll() }
+      if let obstacle { access(obstacle, isWrite: false) }
+      isBare = false
+      if footprint.isEmpty { return }
+      let asleep = sleeping.count
+      sleeping.removeAll { $0.segment.conflicts(with: footprint) }
+      wakes += asleep - sleeping.count
+      for (decision, awaited) in awaited where awaited != thread {
+        path.addToOthers(of: decision, footprint)
+      }
+      if let recorded { path.addToSegment(of: recorded, footprint) }
+      footprint.removeAll()
+    }
+
+    func isAsleep(_ thread: Int) -> Bool { sleeping.contains { $0.thread == thread } }
+
+    /// Whether a point with one option is a decision: the one before it may be the same.
+    var followsRecorded: Bool { recorded != nil }
+
+    func skipRest() {
+      isRedundant = true
+      path.skipRest()
+    }
+
+    /// `next` goes on, and there was nothing to decide.
+    func goOn(with next: Int) {
+      guard isOn, !isRedundant else { return }
+      if let recorded { path.foreseeNothing(at: recorded) }
+      recorded = nil
+      begin(next)
+    }
+
+    /// `next` goes on by the last decision.
+    func goOn(with next: Int, after turn: DecisionPath.Turn) {
+      guard isOn, !isRedundant else { return }
+      recorded = nil
+      if turn.isPreemption, next == turn.thread {
+        recorded = path.last
+      } else if let thread = turn.thread {
+        if turn.isPreemption { sleeping.append((thread, path.segment(of: path.last))) }
+        awaited.append((path.last, thread))
+      }
+      begin(next)
+    }
+
+    private func begin(_ next: Int) {
+      awaited.removeAll { $0.thread == next }
+      oldestNumber = numbers.count
+    }
+  }
+#endif
