@@ -174,7 +174,7 @@
 
     @Test("F4: a child may ask its group while that is released on no queue")
     func releasedGroup() throws {
-      try explore {
+      try exploreInFull {
         let child = PlainProcedure.lasting()
         let (owner, late) = (PlainLog<GroupProcedure>(), PlainCounter())
         owner.events.append(Mortal(child, late: late))
