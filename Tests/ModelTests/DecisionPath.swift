@@ -40,10 +40,14 @@
       var turn: Turn?
     }
 
+    /// Whether choices may be left out.
+    let reduces: Bool
     private var decisions: [Decision] = []
     private var step = 0
     /// From now on the schedule takes first options, and none of it is a decision.
     private(set) var isOver = false
+
+    init(reduces: Bool) { self.reduces = reduces }
 
     /// What was decided here; the first option if no run was here before. Nil if not the same thing
     /// is to be decided.
@@ -103,7 +107,7 @@
     private func isLeftOut(_ number: Int) -> Bool {
       let decision = decisions[number]
       guard
-        decision.choice < decision.options, let turn = decision.turn, turn.isPreemption,
+        reduces, decision.choice < decision.options, let turn = decision.turn, turn.isPreemption,
         case .known(let foreseen) = turn.foresight,
         let others = foreseen[turn.candidates[decision.choice]],
         !others.conflicts(with: turn.segment)

@@ -98,20 +98,19 @@
       let numbers = ModelPlaceNumbers()
       let fibers = FiberPool(numbers)
       var result = Exploration()
-      var path = DecisionPath()
+      var path = DecisionPath(reduces: reduces)
       var firstSchedule = Self.scheduleCount + 1
       var restarts = 0
       while true {
-        let reduction = Reduction(
-          path, numbers, since: firstSchedule, isOn: reduces && restarts < Self.maxRestarts)
+        let reduction = Reduction(path, numbers, since: firstSchedule)
         try runOne(make, path, reduction, numbers, fibers)
         result.schedules += 1
         result.redundant += reduction.isRedundant ? 1 : 0
         result.wakes += reduction.wakes
         if reduction.foundOlderPlace {
-          path = DecisionPath()
-          firstSchedule = Self.scheduleCount + 1
           restarts += 1
+          path = DecisionPath(reduces: restarts < Self.maxRestarts)
+          firstSchedule = Self.scheduleCount + 1
         } else if !path.advance() {
           break
         }

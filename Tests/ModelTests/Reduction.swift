@@ -49,11 +49,11 @@
     /// the exploration has to begin anew.
     private(set) var foundOlderPlace = false
 
-    init(_ path: DecisionPath, _ numbers: ModelPlaceNumbers, since firstSchedule: Int, isOn: Bool) {
+    init(_ path: DecisionPath, _ numbers: ModelPlaceNumbers, since firstSchedule: Int) {
       self.path = path
+      isOn = path.reduces
       self.numbers = numbers
       self.firstSchedule = firstSchedule
-      self.isOn = isOn
     }
 
     // MARK: What a segment accesses
