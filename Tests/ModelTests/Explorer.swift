@@ -79,34 +79,23 @@
     /// Unchecked because there is one exploration at a time.
     @safe private nonisolated(unsafe) static var scheduleCount = 0
 
-    /// How much there was to explore.
-    struct Exploration {
-      var schedules = 0
-      /// How many of them were found to be part of another one on the way.
-      var redundant = 0
-      /// How often a thread that was preempted met what the others did.
-      var wakes = 0
-    }
-
-    /// Explores, or throws the first failure. One exploration at a time.
+    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a time.
     @discardableResult
-    func explore(_ make: () -> Scenario) throws -> Exploration {
+    func explore(_ make: () -> Scenario) throws -> Int {
       try Self.alone.withLock { _ in try exploreAlone(make) }
     }
 
-    private func exploreAlone(_ make: () -> Scenario) throws -> Exploration {
+    private func exploreAlone(_ make: () -> Scenario) throws -> Int {
       let numbers = ModelPlaceNumbers()
       let fibers = FiberPool(numbers)
-      var result = Exploration()
+      var schedules = 0
       var path = DecisionPath(reduces: reduces)
       var firstSchedule = Self.scheduleCount + 1
       var restarts = 0
       while true {
         let reduction = Reduction(path, numbers, since: firstSchedule)
         try runOne(make, path, reduction, numbers, fibers)
-        result.schedules += 1
-        result.redundant += reduction.isRedundant ? 1 : 0
-        result.wakes += reduction.wakes
+        schedules += 1
         if reduction.foundOlderPlace {
           restarts += 1
           path = DecisionPath(reduces: restarts < Self.maxRestarts)
@@ -116,7 +105,7 @@
         }
       }
       fibers.end()
-      return result
+      return schedules
     }
 
     /// Runs the scenario under one schedule.

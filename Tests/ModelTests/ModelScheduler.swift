@@ -46,7 +46,13 @@
 
     /// Runs workers until none is left.
     func run() {
-      while hasWork { runOne() }
+      while looksForWork() { runOne() }
+    }
+
+    /// The same as `hasWork`, for a thread that decides by it.
+    private func looksForWork() -> Bool {
+      (ModelSchedule.thread as? Fiber)?.read(place)
+      return hasWork
     }
   }
 

@@ -41,8 +41,6 @@
     private var sleeping: [(thread: Int, segment: Footprint)] = []
     /// Decisions whose thread has not gone on since.
     private var awaited: [(decision: Int, thread: Int)] = []
-    /// How often a preempted thread met what the others did.
-    private(set) var wakes = 0
     /// All threads that can go on sleep: what follows is part of another schedule.
     private(set) var isRedundant = false
     /// A place that an earlier schedule of the exploration has made is still used. It had another number there, so that
@@ -83,9 +81,7 @@
       if let obstacle { access(obstacle, isWrite: false) }
       isBare = false
       if footprint.isEmpty { return }
-      let asleep = sleeping.count
       sleeping.removeAll { $0.segment.conflicts(with: footprint) }
-      wakes += asleep - sleeping.count
       for (decision, awaited) in awaited where awaited != thread {
         path.addToOthers(of: decision, footprint)
       }

@@ -20,7 +20,7 @@
         findings.schedules = try explorer.explore {
           let memory = SharedMemory()
           return program.scenario(in: memory) { found.events.append(memory.outcome) }
-        }.schedules
+        }
         findings.outcomes = Set(found.events)
       } catch let failure as Explorer.Failure {
         findings.failure = "\(type(of: failure.error))"
@@ -35,7 +35,8 @@
       arguments: 1...3, 0...2)
     func outcomes(preemptions: Int, staleReads: Int) {
       var (full, reduced, failures) = (0, 0, 0)
-      for seed in 0..<Rounds.size(500, otherwise: 20) {
+      for round in 0..<Rounds.size(500, otherwise: 20) {
+        let seed = (preemptions * 3 + staleReads) * 1_000 + round
         let program = Program(seed: UInt64(seed), length: preemptions == 3 ? 3 : 5)
         var explorer = Explorer(preemptions: preemptions, staleReads: staleReads, reduces: false)
         let all = find(program, by: explorer)
