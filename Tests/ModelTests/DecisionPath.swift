@@ -5,6 +5,8 @@
     struct Turn {
       /// How many scheduling points came before it.
       let point: Int
+      /// How many places the schedule has made before it.
+      let places: Int
       /// The thread that has come to it; nil at the first one.
       let thread: Int?
       /// The threads that may go on. The first is `thread` if that could go on.
@@ -17,8 +19,9 @@
       fileprivate var others: [Footprint]
       fileprivate var foresight = Foresight.none
 
-      init(point: Int, thread: Int?, candidates: [Int]) {
+      init(point: Int, places: Int, thread: Int?, candidates: [Int]) {
         self.point = point
+        self.places = places
         self.thread = thread
         self.candidates = candidates
         others = Array(repeating: Footprint(), count: candidates.count)
@@ -72,6 +75,9 @@
 
     /// The number of the decision that was made last.
     var last: Int { step - 1 }
+
+    /// How many places there were in the schedule that made it first.
+    var placesAtLast: Int { decisions[last].turn?.places ?? 0 }
 
     func skipRest() { isOver = true }
 

@@ -74,7 +74,7 @@
     /// set.
     var reduces = !Rounds.isStress
 
-    /// Every place that outlives its schedule is made once. More of them come from an object that keeps making some.
+    /// What a schedule makes for the process is made once, as a rule: then the next exploration finds it.
     private static let maxRestarts = 8
     /// Unchecked because there is one exploration at a time.
     @safe private nonisolated(unsafe) static var scheduleCount = 0
@@ -96,7 +96,7 @@
         let reduction = Reduction(path, numbers, since: firstSchedule)
         try runOne(make, path, reduction, numbers, fibers)
         schedules += 1
-        if reduction.foundOlderPlace {
+        if reduction.hasOtherNumbers {
           restarts += 1
           path = DecisionPath(reduces: restarts < Self.maxRestarts)
           firstSchedule = Self.scheduleCount + 1

@@ -65,6 +65,7 @@
         if !fibers.allSatisfy(\.isAtRest) { error = Explorer.Deadlock() }
         return nil
       }
+      reduction.note(waitingFor: fibers.lazy.compactMap(\.obstacle))
       let isPreemptible = current?.isRunnable ?? false
       guard let next = isPreemptible && preemptionsLeft == 0 ? goOn() : choose(isPreemptible) else {
         error = Explorer.Unrepeatable()
@@ -97,7 +98,8 @@
         return candidates[0]
       }
       let turn = DecisionPath.Turn(
-        point: schedule.count, thread: current?.number, candidates: candidates.map(\.number))
+        point: schedule.count, places: reduction.placeCount, thread: current?.number,
+        candidates: candidates.map(\.number))
       guard let choice = path.choose(turn) else { return nil }
       reduction.goOn(with: candidates[choice].number, after: turn)
       return candidates[choice]

@@ -12,7 +12,8 @@
   /// 1. *Sleep.* As long as the others' segments are independent of `S`, `t` does not go on: the schedule in which it
   ///    does is the one in which `S` comes first, and `t` is preempted after that.
   /// 2. *Foresight.* Let `v` be chosen at the point after `S` instead, and let all that others do then, until `t` goes on,
-  ///    be independent of `S`. They do the same before `S`, so to choose `v` there is left out.
+  ///    be independent of `S`, and let none of them wait for a place that `S` writes. They do the same before `S`, so to
+  ///    choose `v` there is left out.
   ///
   /// The schedule that stands for the other one has at most as many preemptions: `S` changes neither whether a thread
   /// must wait, for that would be a conflict, nor what a load may return. At the decision it takes the first option,
@@ -32,6 +33,8 @@
 
     /// What the thread that runs has accessed since its last point.
     private var footprint = Footprint()
+    /// What threads have to wait for now.
+    private var waiting = Footprint()
     /// Places with a larger number are made in this segment: no other thread knows them.
     private var oldestNumber = 0
     /// It began with a bare step. If it tells nothing, anything may have been done.
@@ -43,9 +46,9 @@
     private var awaited: [(decision: Int, thread: Int)] = []
     /// All threads that can go on sleep: what follows is part of another schedule.
     private(set) var isRedundant = false
-    /// A place that an earlier schedule of the exploration has made is still used. It had another number there, so that
-    /// the exploration has to begin anew.
-    private(set) var foundOlderPlace = false
+    /// A place has another number than in an earlier schedule, which made something for the process. The exploration has
+    /// to begin anew.
+    private(set) var hasOtherNumbers = false
 
     init(_ path: DecisionPath, _ numbers: ModelPlaceNumbers, since firstSchedule: Int) {
       self.path = path
@@ -59,14 +62,16 @@
     func access(_ place: ModelPlace, isWrite: Bool) {
       guard isOn, !isRedundant else { return }
       isBare = false
+      let number = number(of: place)
+      if number <= oldestNumber { footprint.insert(number, isWrite: isWrite) }
+    }
+
+    /// All of the process's places are one: 0.
+    private func number(of place: ModelPlace) -> Int {
       let (schedule, number) = place.origin
-      if schedule == numbers.schedule {
-        if number <= oldestNumber { footprint.insert(number, isWrite: isWrite) }
-        return
-      }
-      if schedule >= firstSchedule { foundOlderPlace = true }
-      // All of the process's places are one.
-      footprint.insert(0, isWrite: isWrite)
+      if schedule == numbers.schedule { return number }
+      if schedule >= firstSchedule { hasOtherNumbers = true }
+      return 0
     }
 
     /// The segment begins with a step that accesses nothing.
@@ -89,7 +94,21 @@
       footprint.removeAll()
     }
 
+    /// Called at each point, with what threads have to wait for.
+    ///
+    /// One that waits might go on if the awaited thread had not come so far: to acquire a lock that this holds now.
+    func note(waitingFor obstacles: some Sequence<ModelPlace>) {
+      guard !awaited.isEmpty, !isRedundant else { return }
+      for obstacle in obstacles { waiting.insert(number(of: obstacle), isWrite: false) }
+      if waiting.isEmpty { return }
+      for (decision, _) in awaited { path.addToOthers(of: decision, waiting) }
+      waiting.removeAll()
+    }
+
     func isAsleep(_ thread: Int) -> Bool { sleeping.contains { $0.thread == thread } }
+
+    /// How many places the schedule has made.
+    var placeCount: Int { numbers.count }
 
     /// Whether a point with one option is a decision: the one before it may be the same.
     var followsRecorded: Bool { recorded != nil }
@@ -110,6 +129,7 @@
     /// `next` goes on by the last decision.
     func goOn(with next: Int, after turn: DecisionPath.Turn) {
       guard isOn, !isRedundant else { return }
+      if path.placesAtLast != turn.places { hasOtherNumbers = true }
       recorded = nil
       if turn.isPreemption, next == turn.thread {
         recorded = path.last
