@@ -79,23 +79,30 @@
     /// Unchecked because there is one exploration at a time.
     @safe private nonisolated(unsafe) static var scheduleCount = 0
 
-    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a time.
+    struct Exploration {
+      var schedules = 0
+      /// How many schedules have a preemption whose order counts; none without the reduction.
+      var meetings = 0
+    }
+
+    /// Explores; returns how much there was, or throws the first failure. One exploration at a time.
     @discardableResult
-    func explore(_ make: () -> Scenario) throws -> Int {
+    func explore(_ make: () -> Scenario) throws -> Exploration {
       try Self.alone.withLock { _ in try exploreAlone(make) }
     }
 
-    private func exploreAlone(_ make: () -> Scenario) throws -> Int {
+    private func exploreAlone(_ make: () -> Scenario) throws -> Exploration {
       let numbers = ModelPlaceNumbers()
       let fibers = FiberPool(numbers)
-      var schedules = 0
+      var result = Exploration()
       var path = DecisionPath(reduces: reduces)
       var firstSchedule = Self.scheduleCount + 1
       var restarts = 0
       while true {
         let reduction = Reduction(path, numbers, since: firstSchedule)
         try runOne(make, path, reduction, numbers, fibers)
-        schedules += 1
+        result.schedules += 1
+        if reduction.hasMet { result.meetings += 1 }
         if reduction.hasOtherNumbers {
           restarts += 1
           path = DecisionPath(reduces: restarts < Self.maxRestarts)
@@ -105,7 +112,7 @@
         }
       }
       fibers.end()
-      return schedules
+      return result
     }
 
     /// Runs the scenario under one schedule.

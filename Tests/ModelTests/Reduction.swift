@@ -44,6 +44,8 @@
     private var sleeping: [(thread: Int, segment: Footprint)] = []
     /// Decisions whose thread has not gone on since.
     private var awaited: [(decision: Int, thread: Int)] = []
+    /// Whether a preempted thread's segment depends on what others did meanwhile.
+    private(set) var hasMet = false
     /// All threads that can go on sleep: what follows is part of another schedule.
     private(set) var isRedundant = false
     /// A place has another number than in an earlier schedule, which made something for the process. The exploration has
@@ -86,7 +88,9 @@
       if let obstacle { access(obstacle, isWrite: false) }
       isBare = false
       if footprint.isEmpty { return }
+      let asleep = sleeping.count
       sleeping.removeAll { $0.segment.conflicts(with: footprint) }
+      if sleeping.count < asleep { hasMet = true }
       for (decision, awaited) in awaited where awaited != thread {
         path.addToOthers(of: decision, footprint)
       }

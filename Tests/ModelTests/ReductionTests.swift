@@ -20,7 +20,7 @@
         findings.schedules = try explorer.explore {
           let memory = SharedMemory()
           return program.scenario(in: memory) { found.events.append(memory.outcome) }
-        }
+        }.schedules
         findings.outcomes = Set(found.events)
       } catch let failure as Explorer.Failure {
         findings.failure = "\(type(of: failure.error))"
