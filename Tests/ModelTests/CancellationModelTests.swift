@@ -85,7 +85,7 @@
 
     @Test("K1, K4: a cancel and the release of its source make one end, the same for all handlers")
     func cancelAgainstCompletion() throws {
-      try explore {
+      try exploreInFull {
         let source = CancellationTokenSource()
         let token = source.token
         let ends = PlainLog<Bool>()
@@ -176,7 +176,7 @@
 
     @Test("K1, K6: a child that is released against its parent's cancel settles once")
     func releaseAgainstCancel() throws {
-      try explore {
+      try exploreInFull {
         let parent = CancellationTokenSource()
         let holder = PlainLog<CancellationTokenSource>()
         holder.events = [CancellationTokenSource(linkedTo: parent.token)]
@@ -199,7 +199,7 @@
     @Test(
       "K6: a child stays in the tree when its parent is released against the cancel of the root")
     func middleGoesAway() throws {
-      try explore {
+      try exploreInFull {
         let root = CancellationTokenSource()
         let holder = PlainLog<CancellationTokenSource>()
         holder.events = [CancellationTokenSource(linkedTo: root.token)]
@@ -225,7 +225,7 @@
       "K6: a child reads cancelled in the root's handler though its parent was released"
     )
     func middleGoesAwayBeforeHandlers() throws {
-      try explore {
+      try exploreInFull {
         let root = CancellationTokenSource()
         let holder = PlainLog<CancellationTokenSource>()
         holder.events = [CancellationTokenSource(linkedTo: root.token)]
@@ -241,7 +241,7 @@
 
     @Test("K6: a child stays in the tree when two parents are released at once")
     func twoParentsGoAway() throws {
-      try explore {
+      try exploreInFull {
         let root = CancellationTokenSource()
         let holders = [PlainLog<CancellationTokenSource>(), PlainLog<CancellationTokenSource>()]
         let upper = CancellationTokenSource(linkedTo: root.token)
@@ -327,7 +327,7 @@
 
     @Test("K9: two tokens that begin to follow each other both complete uncancelled")
     func circle() throws {
-      try explore {
+      try exploreInFull {
         let sources = [CancellationTokenSource(), CancellationTokenSource()]
         let tokens = PlainLog<CancellationToken>()
         tokens.events = (0..<2).map { index in

@@ -45,7 +45,7 @@
     @Test("F4, C2: two dependents that are cancelled leave nothing at a dependency that never ran")
     func cancelAgainstCancel() throws {
       final class Weak: @unchecked Sendable { weak var procedure: Procedure? }
-      try explore(onQueue: { model in
+      try exploreInFull(onQueue: { model in
         let (dependents, kept) = ([PlainProcedure(), PlainProcedure()], Weak())
         do {
           let dependency = PlainProcedure()

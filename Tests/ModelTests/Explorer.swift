@@ -1,4 +1,5 @@
 #if MODEL
+  import Dispatch
   import ProcedurePrimitives
   import ProcedureTestSupport
 
@@ -69,55 +70,70 @@
     /// Some locks are the process's: the steps of another exploration would show here.
     private static let alone = Locked(())
 
-    /// Explores; returns the number of schedules, or throws the first failure. One exploration at a
+    /// Whether it leaves out schedules that differ from another in the order of independent steps
+    /// only. Not with STRESS set.
+    var reduces = !Rounds.isStress
+
+    /// What a schedule makes for the process is made once, as a rule: then the next exploration
+    /// finds it.
+    private static let maxRestarts = 8
+    /// Unchecked because there is one exploration at a time.
+    @safe private nonisolated(unsafe) static var scheduleCount = 0
+
+    struct Exploration {
+      var schedules = 0
+      /// How many schedules have a preemption whose order counts; none without the reduction.
+      var meetings = 0
+    }
+
+    /// Explores; returns how much there was, or throws the first failure. One exploration at a
     /// time.
     @discardableResult
-    func explore(_ make: () -> Scenario) throws -> Int {
+    func explore(_ make: () -> Scenario) throws -> Exploration {
       try Self.alone.withLock { _ in try exploreAlone(make) }
     }
 
-    private func exploreAlone(_ make: () -> Scenario) throws -> Int {
-      let path = DecisionPath()
-      let fibers = FiberPool()
-      var schedules = 0
-      repeat {
-        let scenario = make()
-        let run = ModelRun(path, preemptions: preemptions, staleReads: staleReads)
-        let error = run.carryOut(scenario, on: fibers)
-        schedules += 1
-        do {
-          if let error { throw error }
-          try scenario.check()
-        } catch {
-          throw Failure(error: error, schedule: run.schedule, staleReads: run.staleReads)
+    private func exploreAlone(_ make: () -> Scenario) throws -> Exploration {
+      let numbers = ModelPlaceNumbers()
+      let fibers = FiberPool(numbers)
+      var result = Exploration()
+      var path = DecisionPath(reduces: reduces)
+      var firstSchedule = Self.scheduleCount + 1
+      var restarts = 0
+      while true {
+        let reduction = Reduction(path, numbers, since: firstSchedule)
+        try runOne(make, path, reduction, numbers, fibers)
+        result.schedules += 1
+        if reduction.hasMet { result.meetings += 1 }
+        if reduction.hasOtherNumbers {
+          restarts += 1
+          path = DecisionPath(reduces: restarts < Self.maxRestarts)
+          firstSchedule = Self.scheduleCount + 1
+        } else if !path.advance() {
+          break
         }
-      } while path.advance()
+      }
       fibers.end()
-      return schedules
-    }
-  }
-
-  /// The decisions of one schedule, from which the next one follows.
-  final class DecisionPath {
-    private var decisions: [(choice: Int, options: Int)] = []
-    private var step = 0
-
-    /// What was decided here; the first option if no run was here before. Nil if not the same thing
-    /// is to be decided.
-    func choose(among options: Int) -> Int? {
-      defer { step += 1 }
-      if step == decisions.count { decisions.append((0, options)) }
-      guard decisions[step].options == options else { return nil }
-      return decisions[step].choice
+      return result
     }
 
-    /// Goes on to the next schedule. False if there is none.
-    func advance() -> Bool {
-      step = 0
-      while let last = decisions.last, last.choice + 1 == last.options { decisions.removeLast() }
-      guard !decisions.isEmpty else { return false }
-      decisions[decisions.count - 1].choice += 1
-      return true
+    /// Runs the scenario under one schedule.
+    private func runOne(
+      _ make: () -> Scenario, _ path: DecisionPath, _ reduction: Reduction,
+      _ numbers: ModelPlaceNumbers, _ fibers: FiberPool
+    ) throws {
+      Self.scheduleCount += 1
+      numbers.begin(Self.scheduleCount)
+      let scenario = fibers.setup.sync(execute: make)
+      let run = ModelRun(path, reduction, preemptions: preemptions, staleReads: staleReads)
+      let error = run.carryOut(scenario, on: fibers)
+      do {
+        if let error { throw error }
+        try scenario.check()
+      } catch {
+        if !run.isStuck { fibers.end() }
+        throw Failure(error: error, schedule: run.schedule, staleReads: run.staleReads)
+      }
     }
   }
 #endif

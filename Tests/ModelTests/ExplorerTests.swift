@@ -38,14 +38,14 @@
 
     @Test("a lock around check and act is found correct, under more than one schedule")
     func correct() throws {
-      let schedules = try Explorer().explore {
+      let result = try Explorer().explore {
         let value = Locked(0)
         let add: @Sendable () -> Void = { value.withLock { $0 += 1 } }
         return .init(threads: [add, add, add]) {
           try require(value.withLock { $0 } == 3, "an addition was lost")
         }
       }
-      #expect(schedules > 1)
+      #expect(result.schedules > 1)
     }
 
     private final class Pair: Sendable {

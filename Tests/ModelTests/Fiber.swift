@@ -25,9 +25,10 @@
     private var isExplored = false
     private var isDismissed = false
 
-    init(number: Int) {
+    init(number: Int, _ numbers: ModelPlaceNumbers) {
       self.number = number
       queue = DispatchQueue(label: "model \(number)")
+      queue.setSpecific(key: ModelPlaceNumbers.key, value: numbers)
       queue.setSpecific(key: ModelSchedule.key, value: self)
       queue.async { [self] in
         go.wait()
@@ -110,6 +111,15 @@
       }
     }
 
+    /// What it has to wait for.
+    var obstacle: ModelPlace? {
+      switch status {
+      case .wants(let lock): lock.holder == nil ? nil : lock.place
+      case .wantsWork(let scheduler): scheduler.hasWork ? nil : scheduler.place
+      case .ready, .ended: nil
+      }
+    }
+
     var hasEnded: Bool { if case .ended = status { true } else { false } }
 
     /// Whether it has nothing left to do.
@@ -130,6 +140,7 @@
       guard isExplored else { return }
       status = .ready
       run?.handOver(from: self)
+      run?.reduction.beginBare()
     }
 
     func acquire(_ lock: ModelLock) {
@@ -138,30 +149,49 @@
       run?.handOver(from: self)
       lock.holder = self
       status = .ready
+      touch(lock.place)
       if let place = lock.memory { run?.memory.acquired(place, by: number) }
     }
 
     func release(_ lock: ModelLock) {
       guard isExplored else { return }
+      touch(lock.place)
       if let place = lock.memory { run?.memory.willRelease(place, by: number) }
       lock.holder = nil
     }
 
     func load(_ atomic: ModelPlace, holding newest: UInt, _ order: MemoryOrder) -> UInt {
       guard let memory else { return newest }
+      read(atomic)
       return memory.load(atomic, holding: newest, order, by: number)
     }
 
     func store(_ new: UInt, in atomic: ModelPlace, over old: UInt, _ order: MemoryOrder) {
+      touch(atomic)
       memory?.store(new, in: atomic, over: old, order, by: number)
     }
 
     func change(_ atomic: ModelPlace, from old: UInt, to new: UInt?, _ order: MemoryOrder) {
+      if new == nil { read(atomic) } else { touch(atomic) }
       memory?.change(atomic, from: old, to: new, order, by: number)
     }
 
-    func use(_ data: ModelPlace, _ name: StaticString) { memory?.use(data, name, by: number) }
-    func useLast(_ data: ModelPlace) { memory?.useLast(data, by: number) }
+    func use(_ data: ModelPlace, _ name: StaticString) {
+      touch(data)
+      memory?.use(data, name, by: number)
+    }
+
+    func useLast(_ data: ModelPlace) {
+      touch(data)
+      memory?.useLast(data, by: number)
+    }
+
+    func touch(_ place: ModelPlace) { access(place, isWrite: true) }
+    func read(_ place: ModelPlace) { access(place, isWrite: false) }
+
+    private func access(_ place: ModelPlace, isWrite: Bool) {
+      if isExplored { run?.reduction.access(place, isWrite: isWrite) }
+    }
 
     private var memory: WeakMemory? { isExplored ? run?.memory : nil }
 
@@ -183,9 +213,17 @@
   /// The threads of one exploration. After a failure they are left where they are.
   final class FiberPool {
     private var fibers: [Fiber] = []
+    private let numbers: ModelPlaceNumbers
+    /// Scenarios are made on it.
+    let setup = DispatchQueue(label: "model setup")
+
+    init(_ numbers: ModelPlaceNumbers) {
+      self.numbers = numbers
+      setup.setSpecific(key: ModelPlaceNumbers.key, value: numbers)
+    }
 
     func take(_ count: Int) -> ArraySlice<Fiber> {
-      while fibers.count < count { fibers.append(Fiber(number: fibers.count)) }
+      while fibers.count < count { fibers.append(Fiber(number: fibers.count, numbers)) }
       return fibers.prefix(count)
     }
 

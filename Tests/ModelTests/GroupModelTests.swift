@@ -156,26 +156,26 @@
     /// Notes whether a child is heard once its release has begun.
     private final class Mortal: GroupProcedure, @unchecked Sendable {
       private let late: PlainCounter
-      private var isBeingReleased = false
+      private let isBeingReleased = Plain(false)
 
       init(_ child: Procedure, late: PlainCounter) {
         self.late = late
         super.init(children: [child])
       }
 
-      deinit { isBeingReleased = true }
+      deinit { isBeingReleased.value = true }
 
       override func child(
         _ child: Procedure, willFinishWithErrors errors: [any Error]
       ) -> [any Error] {
-        if isBeingReleased { late.value += 1 }
+        if isBeingReleased.value { late.value += 1 }
         return errors
       }
     }
 
     @Test("F4: a child may ask its group while that is released on no queue")
     func releasedGroup() throws {
-      try explore {
+      try exploreInFull {
         let child = PlainProcedure.lasting()
         let (owner, late) = (PlainLog<GroupProcedure>(), PlainCounter())
         owner.events.append(Mortal(child, late: late))

@@ -12,6 +12,7 @@
       func change(_ atomic: ModelPlace, from old: UInt, to new: UInt?, _ order: MemoryOrder) {}
       func use(_ data: ModelPlace, _ name: StaticString) {}
       func useLast(_ data: ModelPlace) {}
+      func touch(_ place: ModelPlace) {}
     }
 
     /// Held by no thread of the explorer as long as the gate is closed, so that none can acquire

@@ -9,6 +9,7 @@
   /// Unchecked because one thread runs at a time.
   final class ModelRun: @unchecked Sendable {
     private let path: DecisionPath
+    let reduction: Reduction
     private var preemptionsLeft: Int
     private var fibers: ArraySlice<Fiber> = []
     private var current: Fiber?
@@ -19,11 +20,15 @@
     private(set) lazy var memory = WeakMemory(
       threads: fibers.count, path: path, staleReads: staleReadBudget)
 
-    init(_ path: DecisionPath, preemptions: Int, staleReads: Int) {
+    init(_ path: DecisionPath, _ reduction: Reduction, preemptions: Int, staleReads: Int) {
       self.path = path
+      self.reduction = reduction
       preemptionsLeft = preemptions
       staleReadBudget = staleReads
     }
+
+    /// Whether threads are left that can never go on.
+    var isStuck: Bool { error != nil }
 
     var staleReads: [String] { memory.staleReads }
 
@@ -55,38 +60,49 @@
 
     /// The one that goes on; nil if none can.
     private func decide() -> Fiber? {
-      var options = 0
-      for fiber in fibers where fiber.isRunnable { options += 1 }
-      guard options > 0 else {
+      if let current { reduction.endSegment(of: current.number, waitingFor: current.obstacle) }
+      guard fibers.contains(where: \.isRunnable) else {
         if !fibers.allSatisfy(\.isAtRest) { error = Explorer.Deadlock() }
         return nil
       }
+      reduction.note(waitingFor: fibers.lazy.compactMap(\.obstacle))
       let isPreemptible = current?.isRunnable ?? false
-      if isPreemptible, preemptionsLeft == 0 { options = 1 }
-      guard let choice = options == 1 ? 0 : path.choose(among: options) else {
+      guard let next = isPreemptible && preemptionsLeft == 0 ? goOn() : choose(isPreemptible) else {
         error = Explorer.Unrepeatable()
         return nil
       }
-      guard let next = isPreemptible ? option(choice, after: current) : option(choice) else {
-        preconditionFailure("an option that there is not")
-      }
-      if isPreemptible, choice > 0 { preemptionsLeft -= 1 }
+      if isPreemptible, next !== current { preemptionsLeft -= 1 }
       schedule.append(next.number)
       return next
     }
 
-    /// Option 0 is that the current one goes on.
-    private func option(_ number: Int, after current: Fiber?) -> Fiber? {
-      number == 0 ? current : option(number - 1, without: current)
+    /// The current one, without a decision.
+    private func goOn() -> Fiber? {
+      if let current { reduction.goOn(with: current.number) }
+      return current
     }
 
-    private func option(_ number: Int, without excluded: Fiber? = nil) -> Fiber? {
-      var number = number
-      for fiber in fibers where fiber !== excluded && fiber.isRunnable {
-        if number == 0 { return fiber }
-        number -= 1
+    /// Nil if something else was to be decided here before.
+    private func choose(_ isPreemptible: Bool) -> Fiber? {
+      var candidates = isPreemptible ? fibers.filter { $0 === current } : []
+      candidates += fibers.filter { fiber in
+        !(isPreemptible && fiber === current) && fiber.isRunnable
+          && !reduction.isAsleep(fiber.number)
       }
-      return nil
+      if candidates.isEmpty { reduction.skipRest() }
+      if reduction.isRedundant {
+        return isPreemptible ? current : fibers.first(where: \.isRunnable)
+      }
+      if candidates.count == 1, isPreemptible || !reduction.followsRecorded {
+        reduction.goOn(with: candidates[0].number)
+        return candidates[0]
+      }
+      let turn = DecisionPath.Turn(
+        point: schedule.count, places: reduction.placeCount, thread: current?.number,
+        candidates: candidates.map(\.number))
+      guard let choice = path.choose(turn) else { return nil }
+      reduction.goOn(with: candidates[choice].number, after: turn)
+      return candidates[choice]
     }
   }
 #endif

@@ -20,11 +20,15 @@
       quantum = WorkerQuantum(procedures: proceduresPerWorker)
     }
 
+    /// What a thread accesses that submits a worker, or takes one.
+    let place = ModelPlace()
+
     var hasWork: Bool { !workers.isEmpty }
 
     func submit(quality: DispatchQoS.QoSClass?, _ worker: @escaping @Sendable () -> Void) {
       // Others may come between the lock and the worker that it makes necessary.
       ModelSchedule.thread?.step()
+      ModelSchedule.thread?.touch(place)
       workers.append(Submission(worker: worker, knowledge: Fiber.knowledge))
     }
 
@@ -34,6 +38,7 @@
     func submitWhenQuiet(after delay: Duration, _ work: @escaping @Sendable () -> Void) {}
 
     func runOne() {
+      ModelSchedule.thread?.touch(place)
       guard let submission = workers.popFirst() else { return }
       Fiber.learn(submission.knowledge)
       submission.worker()
@@ -41,7 +46,13 @@
 
     /// Runs workers until none is left.
     func run() {
-      while hasWork { runOne() }
+      while looksForWork() { runOne() }
+    }
+
+    /// The same as `hasWork`, for a thread that decides by it.
+    private func looksForWork() -> Bool {
+      (ModelSchedule.thread as? Fiber)?.read(place)
+      return hasWork
     }
   }
 

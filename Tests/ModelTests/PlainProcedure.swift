@@ -7,7 +7,7 @@
     private let log = PlainLog<String>()
     private let finishesItself: Bool
     private let running: PlainCounter
-    private var isRunning = false
+    private let isRunning = Plain(false)
 
     /// - Parameter running: counts those that execute and have not finished.
     init(finishesItself: Bool = true, running: PlainCounter = PlainCounter()) {
@@ -24,7 +24,7 @@
 
     override func execute() {
       log.events.append("execute")
-      isRunning = true
+      isRunning.value = true
       running.value += 1
       if finishesItself { finish() }
     }
@@ -37,7 +37,7 @@
     }
     override func procedureDidFinish(withErrors errors: [any Error]) {
       log.events.append("didFinish")
-      if isRunning { running.value -= 1 }
+      if isRunning.value { running.value -= 1 }
     }
 
     /// That it has finished, once, after everything else, and was called for a cancel if there was

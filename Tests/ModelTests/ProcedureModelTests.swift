@@ -39,7 +39,7 @@
 
     @Test("F3: a procedure finishes when its finish handle is dropped against a cancel")
     func releasedHandle() throws {
-      try explore(onQueue: { model in
+      try exploreInFull(onQueue: { model in
         let handle = PlainLog<FinishHandle<Void>>()
         let procedure = AsyncProcedure(.callback) { finish in handle.events.append(finish) }
         model.start(procedure)
@@ -122,7 +122,7 @@
 
     @Test("O1: an observer that is removed against the finish is called or not, and is released")
     func removalAgainstFinish() throws {
-      try explore(onQueue: { model in
+      try exploreInFull(onQueue: { model in
         let procedure = PlainProcedure.lasting()
         model.start(procedure)
         let (calls, removals, released) = (PlainCounter(), PlainCounter(), PlainCounter())
@@ -142,7 +142,7 @@
 
     @Test("O3: a held execute event may be released against a cancel")
     func heldExecuteAgainstCancel() throws {
-      try explore(onQueue: { model in
+      try exploreInFull(onQueue: { model in
         let procedure = PlainProcedure()
         let held = PlainLog<PendingEvent>()
         procedure.addWillExecuteBlockObserver { _, event in held.events.append(event) }
@@ -155,7 +155,7 @@
 
     @Test("O3: a held finish event may be released against a cancel and a new observer")
     func heldFinishAgainstCancel() throws {
-      try explore(onQueue: { model in
+      try exploreInFull(onQueue: { model in
         let procedure = PlainProcedure()
         let held = PlainLog<PendingEvent>()
         procedure.addWillFinishBlockObserver { _, _, event in held.events.append(event) }

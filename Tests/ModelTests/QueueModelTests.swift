@@ -43,7 +43,7 @@
 
     @Test("Q6: a member and the one that it adds both run when their queue is released")
     func released() throws {
-      try explore {
+      try exploreInFull {
         let scheduler = ModelScheduler()
         let owner = PlainLog<ProcedureQueue>()
         owner.events.append(ProcedureQueue(scheduler: scheduler))

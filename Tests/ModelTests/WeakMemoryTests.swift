@@ -25,7 +25,7 @@
     private func explore(
       staleReads: Int = 1, _ threads: [@Sendable (Shared, PlainLog<Int>) -> Void],
       isBroken: @escaping ([Int]) -> Bool = { _ in false }
-    ) throws -> Int {
+    ) throws -> Explorer.Exploration {
       try Explorer(staleReads: staleReads).explore {
         let (shared, log) = (Shared(), PlainLog<Int>())
         return .init(threads: threads.map { thread in { thread(shared, log) } }) {

@@ -144,10 +144,13 @@ struct WaitGraph {
   /// - Returns: those whose waits are as they were.
   private func lasting(among indices: Set<Int>) -> Set<Int> {
     var (reading, comparison) = (WaitReading(), WaitComparison())
-    return indices.filter { index in
+    // Oldest first: the order of a set differs from run to run, and the schedule explorer could not
+    // repeat the reading.
+    let lasting = indices.sorted().filter { index in
       let (wait, number) = procedures[index].numberedWait(in: &reading)
       return number == numbers[index] && comparison.areEqual(wait, waits[index])
     }
+    return Set(lasting)
   }
 
   /// Follows the first keeper of each stuck procedure, until one comes again.

@@ -244,13 +244,27 @@ struct MemberLinks: Sendable {
   /// up before it was taken is found at once, even if other references keep the procedure alive.
   struct MemberReferences: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
+    #if MODEL
+      private let place = ModelPlace()
+    #endif
 
-    func taken() { count.wrappingAdd(1, ordering: .relaxed) }
+    func taken() {
+      touch()
+      count.wrappingAdd(1, ordering: .relaxed)
+    }
 
     func givenUp() {
+      touch()
       let left = count.wrappingSubtract(1, ordering: .relaxed).newValue
       requireConsistency(
         left >= 0, "Internal inconsistency: a member's reference was given up before it was taken")
+    }
+
+    /// The explorer may not change the order of two changes.
+    private func touch() {
+      #if MODEL
+        ModelSchedule.thread?.touch(place)
+      #endif
     }
   }
 #endif
