@@ -98,6 +98,7 @@ public class DispatchQueue: DispatchObject, @unchecked Sendable {
     execute work: @escaping @Sendable @convention(block) () -> Void
   ) { fatalError() }
   public func async(execute workItem: DispatchWorkItem) { fatalError() }
+  public func async(group: DispatchGroup, execute workItem: DispatchWorkItem) { fatalError() }
   @preconcurrency
   public func asyncAfter(deadline: DispatchTime, execute: DispatchWorkItem) { fatalError() }
   public func asyncAfter(
