@@ -30,34 +30,48 @@
       return findings
     }
 
+    /// Both must find the same.
+    @discardableResult
+    private func compare(
+      seed: Int, length: Int, preemptions: Int, staleReads: Int
+    ) -> (full: Findings, reduced: Findings) {
+      let program = Program(seed: UInt64(seed), length: length)
+      var explorer = Explorer(preemptions: preemptions, staleReads: staleReads, reduces: false)
+      let full = find(program, by: explorer)
+      explorer.reduces = true
+      let reduced = find(program, by: explorer)
+      let text = Comment(rawValue: "seed \(seed), length \(length): \(program)")
+      #expect(full.failure == reduced.failure, text)
+      #expect(full.outcomes.subtracting(reduced.outcomes).isEmpty, text)
+      #expect(reduced.outcomes.subtracting(full.outcomes).isEmpty, text)
+      #expect(reduced.schedules <= full.schedules, text)
+      return (full, reduced)
+    }
+
     @Test(
       "random programs have the same outcomes with and without the reduction",
       arguments: 1...3, 0...2)
     func outcomes(preemptions: Int, staleReads: Int) {
       var (full, reduced, failures) = (0, 0, 0)
-      for round in 0..<Rounds.size(500, otherwise: 20) {
-        let seed = (preemptions * 3 + staleReads) * 1_000 + round
-        let program = Program(seed: UInt64(seed), length: preemptions == 3 ? 3 : 5)
-        var explorer = Explorer(preemptions: preemptions, staleReads: staleReads, reduces: false)
-        let all = find(program, by: explorer)
-        explorer.reduces = true
-        let some = find(program, by: explorer)
-        #expect(all.failure == some.failure, "seed \(seed): \(program)")
-        #expect(
-          all.outcomes == some.outcomes,
-          """
-          seed \(seed): \(program)
-          lost \(all.outcomes.subtracting(some.outcomes)), new \(some.outcomes.subtracting(all.outcomes))
-          """)
-        #expect(some.schedules <= all.schedules, "seed \(seed): \(program)")
-        full += all.schedules
-        reduced += some.schedules
-        failures += all.failure == nil ? 0 : 1
+      for round in 0..<Rounds.size(120, otherwise: 20) {
+        let found = compare(
+          seed: (preemptions * 3 + staleReads) * 1_000 + round, length: preemptions == 3 ? 3 : 5,
+          preemptions: preemptions, staleReads: staleReads)
+        full += found.full.schedules
+        reduced += found.reduced.schedules
+        failures += found.full.failure == nil ? 0 : 1
       }
       print(
         "reduction: \(preemptions) preemptions, \(staleReads) old values,",
         "\(full) schedules to \(reduced), \(failures) failures")
       #expect(reduced < full)
+    }
+
+    /// Three threads take one lock. The second waits for it from the moment on at which the first has it, and could have
+    /// come before.
+    @Test("a thread that waits for the preempted one is not taken for one that does nothing")
+    func waiting() {
+      compare(seed: 237, length: 5, preemptions: 2, staleReads: 0)
     }
   }
 
