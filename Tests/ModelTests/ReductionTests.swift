@@ -67,8 +67,8 @@
       #expect(reduced < full)
     }
 
-    /// Three threads take one lock. The second waits for it from the moment on at which the first has it, and could have
-    /// come before.
+    /// Three threads take one lock. The second waits for it from the moment on at which the first
+    /// has it, and could have come before.
     @Test("a thread that waits for the preempted one is not taken for one that does nothing")
     func waiting() {
       compare(seed: 237, length: 5, preemptions: 2, staleReads: 0)
