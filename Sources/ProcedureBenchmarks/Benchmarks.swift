@@ -42,7 +42,7 @@ struct Benchmarks {
       rows += new
       if let table = report.table(contest, new) { put(table) }
     }
-    if let text = report.closing(rows) { put(text) }
+    if let text = options.format.closing(rows) { put(text) }
   }
 
   /// The contests that the filter includes.

@@ -120,7 +120,7 @@ extension ContestTests {
   func json() throws {
     let report = ScaleReport(.json)
     #expect(report.heading(threads: [16]) == nil && report.table(contest, rows) == nil)
-    let text = try #require(report.closing(rows))
+    let text = try #require(report.format.closing(rows))
     let found = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
     #expect(found?.count == 2 && found?.last?["throughputRatio"] as? Double == 2.1)
     #expect(found?.first?["threads"] as? Int == 4)

@@ -77,8 +77,3 @@ extension Contest {
     },
     theirs: noOperations)
 }
-
-/// What procedures of one category stand for.
-private actor Visited {
-  func note() { Tally.note() }
-}

@@ -29,19 +29,22 @@ enum ReportFormat: Equatable {
         \(row.ours.name) \(row.text(row.ours)), \(row.theirs.name) \(row.text(row.theirs))
       """
     case .markdown:
-      "| "
-        + [
-          row.name, row.ours.name, row.text(row.ours), row.theirs.name, row.text(row.theirs),
-          row.text(row.median), row.quartiles, row.processorTime.map { "\($0.short) ×" } ?? "",
-          row.ceiling.map(row.text) ?? "",
-          row.aim.map(row.text) ?? "", row.verdict.rawValue,
-        ].joined(separator: " | ") + " |"
+      Self.markdownRow([
+        row.name, row.ours.name, row.text(row.ours), row.theirs.name, row.text(row.theirs),
+        row.text(row.median), row.quartiles, row.processorTime.map { "\($0.short) ×" } ?? "",
+        row.ceiling.map(row.text) ?? "",
+        row.aim.map(row.text) ?? "", row.verdict.rawValue,
+      ])
     case .json: nil
     }
   }
 
+  static func markdownRow(_ cells: [String]) -> String {
+    "| " + cells.joined(separator: " | ") + " |"
+  }
+
   /// The text after the last row.
-  func closing(_ rows: [Row]) -> String? {
+  func closing(_ rows: [some Encodable]) -> String? {
     guard self == .json else { return nil }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -45,9 +45,13 @@ struct ScaleSample: Sendable {
 }
 
 extension ScaleSide {
+  private func itemsOfThread(_ threads: Int, _ divisor: Int) -> Int {
+    max(1, items / divisor / threads)
+  }
+
   /// Has `threads` threads do the work, and returns what it cost.
   func sample(threads: Int, divisor: Int) -> ScaleSample {
-    let each = max(1, items / divisor / threads)
+    let each = itemsOfThread(threads, divisor)
     let work = prepare(threads)
     let contention = ContentionCount.now
     let (time, use) = Crew.measure(threads, finish: work.finish) { work.add($0, each) }
@@ -64,7 +68,7 @@ extension ScaleSide {
     Tally.begin()
     _ = sample(threads: threads, divisor: divisor)
     let found = Tally.end()
-    let count = max(1, items / divisor / threads) * threads
+    let count = itemsOfThread(threads, divisor) * threads
     expect(
       !isTallied || found == count,
       "\(contest.name), \(name): \(found) items of \(count) were done by \(threads) threads")

@@ -245,7 +245,3 @@ extension ScaleContest {
 private final class Unnoted: Procedure, @unchecked Sendable {
   override func execute() { finish() }
 }
-
-private actor Visited {
-  func note() { Tally.note() }
-}

@@ -45,7 +45,7 @@ struct ScaleReport {
     switch format {
     case .markdown:
       let rule = "|" + titles.indices.map { $0 == 1 ? "---|" : "--:|" }.joined()
-      let table = lines.map { "| " + $0.joined(separator: " | ") + " |" }
+      let table = lines.map(ReportFormat.markdownRow)
       return (["\n\(contest.name): \(contest.item)\n", table[0], rule] + table.dropFirst())
         .joined(separator: "\n")
     default:
@@ -53,14 +53,6 @@ struct ScaleReport {
       return (["\n\(contest.name): \(contest.item)"] + lines.map { pad($0, widths) })
         .joined(separator: "\n")
     }
-  }
-
-  /// The text after the last table.
-  func closing(_ rows: [ScaleRow]) -> String? {
-    guard format == .json else { return nil }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    return (try? encoder.encode(rows)).map { String(decoding: $0, as: UTF8.self) }
   }
 
   private func cells(_ row: ScaleRow) -> [String] {

@@ -74,9 +74,6 @@ extension ProcedureDiagnostic {
     by procedure: Procedure, for errand: Wait.Errand, age: Duration
   ) -> Self {
     let name = procedure.name
-    let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
-      "the underlying queue '\($0.label)'"
-    }
     let reason: String
     switch errand {
     case .start: reason = "has been ready for \(age.forPeople)"
@@ -88,6 +85,9 @@ extension ProcedureDiagnostic {
         "'\(name)' has been waiting for the main actor for \(age.forPeople), where its closure is to begin: the "
           + "main thread is blocked, or nothing serves the main queue, as dispatchMain() or an async main does."
       )
+    }
+    let place = procedure.peek { $0.list }?.context.scheduler.underlyingQueue.map {
+      "the underlying queue '\($0.label)'"
     }
     let advice =
       place.map { "\($0) has not begun it: is that suspended, or blocked by what runs on it?" }

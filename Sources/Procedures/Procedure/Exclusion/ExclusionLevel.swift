@@ -77,7 +77,9 @@ final class ExclusionLevel: @unchecked Sendable {
   /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
     if let startTimes, startTimes.isPaused { return true }
-    if places(of: request, index) > room(with: request.limits[index].count) - taken { return true }
+    if bounded(request.limits[index].places) > room(with: request.limits[index].count) - taken {
+      return true
+    }
     return lines.firstTicket < request.ticket
   }
 
@@ -85,16 +87,16 @@ final class ExclusionLevel: @unchecked Sendable {
   ///
   /// It is the smallest number that makes enough room, and does not tell which holders.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
-    var (count, wanted) = (request.limits[index].count, places(of: request, index))
+    var (count, wanted) = (request.limits[index].count, bounded(request.limits[index].places))
     if let line = lines.first, line.ticket < request.ticket {
       let other = line.key.limits[line.index]
       count = min(count, other.count)
-      wanted = min(count, max(wanted, places(of: other)))
+      wanted = min(count, max(wanted, bounded(other.places)))
     }
     var missing = wanted - (room(with: count) - taken)
     guard taken > holders.count else { return min(max(missing, 0), holders.count) }
     var leaving = 0
-    for places in holders.map({ places(of: $0.request, $0.index) }).sorted(by: >)
+    for places in holders.map({ bounded($0.request.limits[$0.index].places) }).sorted(by: >)
     where missing > 0 {
       missing -= places
       leaving += 1
@@ -105,16 +107,11 @@ final class ExclusionLevel: @unchecked Sendable {
   /// How many requests with that limit have room side by side, given the counts of the present
   /// holders.
   func countAtOnce(of limit: ExclusionLimit) -> Int {
-    max(1, room(with: limit.count) / places(of: limit))
+    max(1, room(with: limit.count) / bounded(limit.places))
   }
 
   /// One place is enough inside a holder, which lends its own.
-  private func places(of limit: ExclusionLimit) -> Int { min(limit.places, room) }
-
-  /// Without a copy of the limit.
-  private func places(of request: ExclusionRequest, _ index: Int) -> Int {
-    min(request.limits[index].places, room)
-  }
+  private func bounded(_ places: Int) -> Int { min(places, room) }
 
   /// Moves the oldest request to the front when too many have passed it: none waits forever.
   func promoteOldest() {
@@ -127,12 +124,12 @@ final class ExclusionLevel: @unchecked Sendable {
   func admit(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     passing = lines.oldest.map { $0.age < request.age } ?? false ? passing + 1 : 0
     if let startTimes {
-      let start = startTimes.note(places(of: request, index))
+      let start = startTimes.note(bounded(request.limits[index].places))
       return ExclusionRequest.Holding(level: self, place: 0, start: start)
     }
     holdersVersion &+= 1
     holders.append(Holder(request: request, index: index))
-    takenByHolders += places(of: request, index)
+    takenByHolders += bounded(request.limits[index].places)
     let count = request.limits[index].count
     let next = counts.firstIndex { $0.count >= count } ?? counts.endIndex
     if next < counts.endIndex, counts[next].count == count {
@@ -149,7 +146,7 @@ final class ExclusionLevel: @unchecked Sendable {
     hasStarted: Bool
   ) {
     if let start = holding.start {
-      if !hasStarted { startTimes?.takeBack(start, places(of: request, index)) }
+      if !hasStarted { startTimes?.takeBack(start, bounded(request.limits[index].places)) }
       return
     }
     guard holding.place < holders.count, holders[holding.place].request === request else {
@@ -157,7 +154,7 @@ final class ExclusionLevel: @unchecked Sendable {
         "Internal inconsistency: '\(category)' is released by another holder")
     }
     holdersVersion &+= 1
-    takenByHolders -= places(of: request, index)
+    takenByHolders -= bounded(request.limits[index].places)
     let last = holders.removeLast()
     if holding.place < holders.count {
       holders[holding.place] = last
