@@ -193,7 +193,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   final override var keepsOutput: Bool { true }
 
-  final override var begun: Begun? { task.map(Begun.task) }
+  final override var begun: WorkerNext { task.map(WorkerNext.firstStep) ?? .anotherJob }
 
   final override var bodyTask: BodyTask? { running.map { BodyTask($0) } }
 

@@ -281,7 +281,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     hasBegun = true
   }
 
-  final override var begun: Begun? { isLeftToWorker ? .children(list) : nil }
+  final override var begun: WorkerNext { isLeftToWorker ? .children(list) : .anotherJob }
 
   // MARK: The end
 

@@ -1,20 +1,21 @@
 internal import ProcedurePrimitives
 
-/// How a turn ended.
-enum TurnEnd: Sendable {
-  /// Nothing is left to do for now, or the turn continues elsewhere.
-  ///
-  /// - Parameter begins: work that the procedure has begun in the turn, with which the worker
-  ///   continues.
-  case idle(begins: Begun? = nil)
-  /// The procedure has finished.
-  case retired(waiters: [FinishWaiter]?)
+/// How a worker continues after a turn.
+enum WorkerNext: Sendable {
+  /// It takes another job: nothing is left to do for now, or the turn continues elsewhere.
+  case anotherJob
+  /// It runs the first step of the task that the procedure has made.
+  case firstStep(ProcedureTask)
+  /// It runs the children of the group that has begun, for which no other worker was requested.
+  case children(ProcedureList)
+  /// It removes the procedure, which has finished, from the list, and then resumes the waiters.
+  case retire([FinishWaiter]?)
 
-  /// Takes out the task that the procedure has begun.
+  /// Takes out the task whose first step is due.
   @inline(__always)
   mutating func takeTask() -> ProcedureTask? {
-    guard case .idle(begins: .task(let task)?) = self else { return nil }
-    self = .idle()
+    guard case .firstStep(let task) = self else { return nil }
+    self = .anotherJob
     return task
   }
 }
@@ -32,10 +33,10 @@ extension Procedure {
   ///     their own would have to be destroyed.
   final func runTurn(
     _ kind: JobKind, on worker: Worker, _ detail: inout StepDetail
-  ) -> TurnEnd {
+  ) -> WorkerNext {
     // 1. The machine decides whether the turn may begin, and names the first step.
-    guard var next = beginTurn(kind, on: worker, &detail) else { return .idle() }
-    var begun: Begun?
+    guard var next = beginTurn(kind, on: worker, &detail) else { return .anotherJob }
+    var following = WorkerNext.anotherJob
     while true {
       // 2. The step is taken without a lock: most steps call user code.
       var isDecided = false
@@ -46,20 +47,17 @@ extension Procedure {
           detail = .none
           requestTurn(in: list)
         }
-        return .idle(begins: begun.take())
+        return following
       case .announceChildren:
         announceChildren()
       case .execute:
         execute()
-        switch self.begun {
-        case nil: break
         // The body is no part of the turn (T1): the worker runs its first step afterwards.
-        case .task(let task): begun = .task(task)
-        case .children(let list):
-          guard let following = stepAfterBeginning(list, on: worker, &detail) else {
-            return .idle(begins: .children(list))
-          }
-          next = following
+        following = begun
+        if case .children(let list) = following {
+          guard let step = stepAfterBeginning(list, on: worker, &detail) else { return following }
+          following = .anotherJob
+          next = step
           continue
         }
       case .handOver:
@@ -72,7 +70,7 @@ extension Procedure {
         // Then the observers and the delegate. An observer that is called elsewhere continues the
         // turn when it returns, perhaps on another thread: nothing of the turn is touched here.
         if detail.isObserved || worker.list?.hasDelegate == true {
-          guard deliver(event, &detail, on: worker.list) else { return .idle(begins: begun.take()) }
+          guard deliver(event, &detail, on: worker.list) else { return following }
         }
       case .settleChildren:
         settleChildren()
@@ -84,13 +82,13 @@ extension Procedure {
         releaseWork()
         // It was finished in the turn in which its task was made: the caller does not run a step
         // for a procedure that has ended.
-        if case .task(let task)? = begun { task.submitFirstStep(on: worker.context) }
+        following.takeTask()?.submitFirstStep(on: worker.context)
         // Usually it leaves nothing behind.
-        if case .none = detail { return .retired(waiters: nil) }
+        if case .none = detail { return .retire(nil) }
         let end = exchange(&detail, with: .none)
-        guard case .end(var leaving) = consume end else { return .retired(waiters: nil) }
+        guard case .end(var leaving) = consume end else { return .retire(nil) }
         leaving.record?.publish(named: derivedName)
-        return .retired(waiters: leave(&leaving, on: worker))
+        return .retire(leave(&leaving, on: worker))
       }
       // 3. One critical section ends the step and names the next one.
       next = withCore { core in
@@ -169,14 +167,6 @@ extension Procedure {
     leaving.rows.release(on: worker)
     return leaving.attachments.existing(FinishWaiters.self)?.takeAll()
   }
-}
-
-/// Work that a procedure has begun in `execute()`, with which the worker continues after the turn.
-enum Begun: Sendable {
-  /// A task, whose first step the worker runs.
-  case task(ProcedureTask)
-  /// The children of a group, for which no other worker was requested.
-  case children(ProcedureList)
 }
 
 extension Procedure {

@@ -124,8 +124,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Called before it is added to a queue or group, on the thread that adds it.
   func prepareForQueue() {}
 
-  /// The work that `execute()` has begun and left to the worker, if any. Read in the same turn.
-  var begun: Begun? { nil }
+  /// The work that `execute()` has begun and left to the worker. Read in the same turn.
+  var begun: WorkerNext { .anotherJob }
 
   /// The task of its work, while the work goes on.
   var bodyTask: BodyTask? { nil }

@@ -37,8 +37,10 @@ struct Arrivals: ~Copyable, Sendable {
   /// - Parameters:
   ///   - procedure: its `membership` says whether it is ready.
   ///   - isExpected: not zero if a requested worker will look.
+  /// - Returns: whether the caller must look at the list, because this is the first arrival that
+  ///   needs a worker, and none is expected. Nil if the arrivals are closed.
   @inline(__always)
-  func append(_ procedure: Procedure, isExpected: borrowing AtomicByte) -> ArrivalAnswer {
+  func append(_ procedure: Procedure, isExpected: borrowing AtomicByte) -> Bool? {
     // 1. The reference is taken before another thread can find the procedure here.
     let isReady = procedure.membership.isReady
     let member = Member.retaining(procedure)
@@ -48,7 +50,7 @@ struct Arrivals: ~Copyable, Sendable {
       guard found & Self.closed == 0 else {
         // Not the last reference: the caller has one too.
         member.release()
-        return .closed
+        return nil
       }
       member.next = Member(bits: found & ~Self.flags)
       let new = member.bits | found & Self.flags | (isReady ? Self.due : 0)
@@ -58,8 +60,7 @@ struct Arrivals: ~Copyable, Sendable {
     }
     // 3. Only the first ready arrival needs a look. `isExpected` is read after the change of the
     //    word: a worker that arrives clears it before it takes the arrivals.
-    guard isReady, found & Self.due == 0 else { return .accepted }
-    return isExpected.load() != 0 ? .accepted : .acceptedUnexpected
+    return isReady && found & Self.due == 0 && isExpected.load() == 0
   }
 
   /// Accepts no further arrivals. The present ones remain.
@@ -83,14 +84,6 @@ struct Arrivals: ~Copyable, Sendable {
     }
     return line
   }
-}
-
-/// The fate of an added procedure.
-enum ArrivalAnswer: Sendable {
-  case accepted
-  /// It is the first that needs a worker, and none is expected: the caller must look at the list.
-  case acceptedUnexpected
-  case closed
 }
 
 /// Items in the order in which they arrived, linked through themselves.

@@ -426,18 +426,14 @@ extension ProcedureList {
       arrivals.isOpen
     {
       enqueueRequest.note(in: procedure)
-      let answer = arrivals.append(procedure, isExpected: isWorkerComing)
-      // The follow-up comes when the group is made.
-      if owner != nil, answer != .closed { return (.accepted(isAnnounced: false), .nothing) }
-      if answer == .accepted {
-        return (
-          .accepted(isAnnounced: true),
+      if let mustLook = arrivals.append(procedure, isExpected: isWorkerComing) {
+        // The follow-up comes when the group is made.
+        if owner != nil { return (.accepted(isAnnounced: false), .nothing) }
+        guard mustLook else {
           // The caller that completes a batch decides whether members are stuck.
-          enqueueRequest.readiness == .waiting && !enqueueRequest.isInBatch
-            ? followUpOfWaiting() : .nothing
-        )
-      }
-      if answer == .acceptedUnexpected {
+          let waits = enqueueRequest.readiness == .waiting && !enqueueRequest.isInBatch
+          return (.accepted(isAnnounced: true), waits ? followUpOfWaiting() : .nothing)
+        }
         // If it cannot be taken now, it stays an arrival until the obstacle has changed.
         return storage.withLock { storage in
           if storage.machine.isSuspended { return (.accepted(isAnnounced: true), .nothing) }

@@ -42,21 +42,20 @@ struct Worker {
     TurnNote.with { note in
       var worker = Worker(list: list, context: context, note: note)
       var quantum = quantum
-      var following = worker.drain(from: first, &quantum, isHandedOver: isHandedOver)
-      while let continuation = following {
-        guard let (list, job) = worker.goOn(with: continuation, quantum) else { return }
+      var elsewhere = worker.drain(from: first, &quantum, isHandedOver: isHandedOver)
+      while let (list, job) = elsewhere {
         worker = Worker(list: list, context: context, note: note)
-        following = worker.drain(from: job, &quantum)
+        elsewhere = worker.drain(from: job, &quantum)
       }
     }
   }
 
   /// Runs `first`, and then further jobs of the list.
   ///
-  /// - Returns: where the worker continues.
+  /// - Returns: the list where the worker continues, and the first job there.
   private func drain(
     from first: Job, _ quantum: inout WorkerQuantum, isHandedOver: Bool = false
-  ) -> Continuation? {
+  ) -> (ProcedureList, Job)? {
     guard let list else { return nil }
     var next: Job? = first
     var isHandedOver = isHandedOver
@@ -75,19 +74,19 @@ struct Worker {
       // 2. Run its turn.
       note?.begin(job.member)
       var end = job.member.with { $0.runTurn(job.kind, on: self, &detail) }
-      if let task = end.takeTask() { end = begin(task, of: job.member, &quantum, &detail) }
+      if let task = end.takeTask() { end = runFirstStep(of: task, job.member, &quantum, &detail) }
       note?.end()
       quantum.advance()
       // 3. Get the next job, in the critical section in which this procedure goes back or leaves.
       switch consume end {
-      case .idle(begins: .children(let children)?):
-        // This worker leaves the list, which gets another one.
-        _ = list.take(after: job, isLast: true)
-        return .children(children)
-      case .idle:
+      case .anotherJob, .firstStep:
         // The evaluated procedure may be ready now, and no other worker was requested for it.
         next = list.take(after: job, isLast: quantum.isOver)
-      case .retired(let waiters):
+      case .children(let children):
+        // This worker leaves the list, which gets another one.
+        _ = list.take(after: job, isLast: true)
+        return goOn(withChildrenIn: children, quantum)
+      case .retire(let waiters):
         // Only the worker refers to it, so no code can read its errors any more. Report them before
         // a wait for the whole queue is over, which may be the end of the program.
         if job.member.with({ $0.failed }), job.member.isOwnedOnce {
@@ -98,7 +97,7 @@ struct Worker {
         // Its waiters are resumed when it has left: they do not find it on the queue.
         if let waiters { FinishWaiter.resume(waiters) }
         job.member.release()
-        if let finishedGroup { return .turn(of: finishedGroup) }
+        if let finishedGroup { return goOn(withTurnOf: finishedGroup, quantum) }
       }
     }
     return nil
@@ -106,39 +105,32 @@ struct Worker {
 
   // MARK: Going on elsewhere
 
-  /// A worker's continuation in another list of the queue.
-  private enum Continuation {
-    /// The turn of a group whose last child this was. The worker holds it.
-    case turn(of: Procedure)
-    /// The children of a group that has begun, which wait for the worker.
-    case children(ProcedureList)
+  /// The worker continues with the turn of a group whose last child this was. It holds that turn.
+  private func goOn(
+    withTurnOf group: Procedure, _ quantum: WorkerQuantum
+  ) -> (ProcedureList, Job)? {
+    guard let list = group.peek({ $0.list }), !quantum.isOver else {
+      group.requestTurn()
+      return nil
+    }
+    return (list, .turn(of: group))
   }
 
-  /// The list where the worker continues, and the first job there; nil if its quantum is over, or
-  /// there is no job.
+  /// The worker continues with the children of a group that has begun, which wait for it.
   private func goOn(
-    with next: Continuation, _ quantum: WorkerQuantum
+    withChildrenIn list: ProcedureList, _ quantum: WorkerQuantum
   ) -> (ProcedureList, Job)? {
-    switch next {
-    case .turn(let group):
-      guard let list = group.peek({ $0.list }), !quantum.isOver else {
-        group.requestTurn()
-        return nil
-      }
-      return (list, .turn(of: group))
-    case .children(let list):
-      if quantum.isOver { Self.submit(for: list) }
-      return quantum.isOver ? nil : list.takeFirst().map { (list, $0) }
-    }
+    if quantum.isOver { Self.submit(for: list) }
+    return quantum.isOver ? nil : list.takeFirst().map { (list, $0) }
   }
 
   /// The turn in which the procedure made a task is over: runs the task's first step, and the turn
   /// in which the procedure finishes, if that step was the whole body.
   @inline(never)
-  private func begin(
-    _ task: ProcedureTask, of member: Member, _ quantum: inout WorkerQuantum,
+  private func runFirstStep(
+    of task: ProcedureTask, _ member: Member, _ quantum: inout WorkerQuantum,
     _ detail: inout StepDetail
-  ) -> TurnEnd {
+  ) -> WorkerNext {
     // 1. The steps are recorded from the first one on.
     if let list, list.isRecorded { member.with { $0.recordSteps(of: task) } }
     // 2. The step may take as long as a turn, so it counts like one.
@@ -148,7 +140,7 @@ struct Worker {
     } else if task.runFirstStep(on: context) {
       return member.with { $0.runTurn(.turn, on: self, &detail) }
     }
-    return .idle()
+    return .anotherJob
   }
 
   /// A thread of the queue has run a step of a task, and got the turn of its procedure: it
@@ -174,7 +166,7 @@ struct Worker {
     var detail = StepDetail.none
     let end = procedure.runTurn(.turn, on: worker, &detail)
     // 2. A cancelled child finishes even in a group that is on no queue.
-    guard case .retired(let waiters) = end else { return }
+    guard case .retire(let waiters) = end else { return }
     let group = list?.retire(.unowned(procedure), takesNext: false).finishedGroup
     if let waiters { FinishWaiter.resume(waiters) }
     group?.requestTurn()
