@@ -28,8 +28,7 @@ internal import ProcedurePrimitives
 /// The body runs outside of the procedure's turns: observers may be called for a cancel while it
 /// runs.
 nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsByItself,
-  OutputProcedure,
-  @unchecked Sendable
+  OutputProcedure, AsyncBody, @unchecked Sendable
 {
   /// The user's closure, with its output boxed for storage.
   typealias Body = @Sendable (AsyncResultProcedure<Output>) async throws -> StoredValue
@@ -44,8 +43,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
   @safe @exclusivity(unchecked) private final var work: AsyncWork?
 
-  final override var runsOnMainActor: Bool { isIsolatedToMainActor }
-  private final let isIsolatedToMainActor: Bool
+  final let runsOnMainActor: Bool
 
   /// Whether the closure will begin on the main actor, and has not. Guarded by the procedure's
   /// lock.
@@ -57,7 +55,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   init(name: String?, _ work: AsyncWork, isolation: (any Actor)? = nil) {
     self.work = work
-    isIsolatedToMainActor = MainActor.isIsolation(isolation)
+    runsOnMainActor = MainActor.isIsolation(isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -73,7 +71,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
     work = .task { _ in StoredValue(try await body()) }
-    isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
+    runsOnMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -85,7 +83,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
   ) {
     work = .task { _ in StoredValue(try await body()) }
-    isIsolatedToMainActor = false
+    runsOnMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -99,7 +97,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       Output
   ) {
     work = .task { procedure in StoredValue(try await body(procedure)) }
-    isIsolatedToMainActor = MainActor.isIsolation(body.isolation)
+    runsOnMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
   }
@@ -113,7 +111,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       Output
   ) {
     work = .task { procedure in StoredValue(try await body(procedure)) }
-    isIsolatedToMainActor = false
+    runsOnMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -134,7 +132,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
     work = .handle { _, finish in try start(finish) }
-    isIsolatedToMainActor = false
+    runsOnMainActor = false
     super.init()
     if let name { self.name = name }
   }
@@ -144,10 +142,10 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     switch work {
     case .task(let body):
       work = nil
-      run(isIsolatedToMainActor ? onMainActor(body) : body)
+      run(runsOnMainActor ? onMainActor(body) : body)
     case .action(let action):
       work = nil
-      if isIsolatedToMainActor { runOnMainActor(action) } else { run(action) }
+      if runsOnMainActor { runOnMainActor(action) } else { run(action) }
     case .handle(let start):
       work = nil
       call(start)
@@ -180,7 +178,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   /// If a task adds the procedure, creates the body's task inside it, so that the body inherits its
   /// task-local values and its priority.
-  final override func prepareForQueue() {
+  private func makeInheritingTask() {
     switch work {
     case .task, .action: break
     case .handle, nil: return
@@ -191,19 +189,35 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     withCore { _ in self.task = task }
   }
 
-  final override var keepsOutput: Bool { true }
+  override class var traits: ProcedureTraits { [.hasAsyncBody, .keepsOutput] }
+
+  final override func workDidEnter(_ phase: WorkPhase) {
+    switch phase {
+    case .queued: makeInheritingTask()
+    case .interrupted: running?.cancel()
+    case .over: releaseWork()
+    case .cancelled, .deallocated: break
+    }
+  }
 
   final override var begun: WorkerNext { task.map(WorkerNext.firstStep) ?? .anotherJob }
 
-  final override var bodyTask: BodyTask? { running.map { BodyTask($0) } }
+  final override func text(for use: TextUse) -> String? {
+    guard use == .callbackInitializer else { return nil }
+    return "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
+  }
 
-  final override var isStepDue: Bool { peek { _ in task }?.isStepDue ?? false }
+  // MARK: As diagnostics see it
+
+  final var bodyTask: BodyTask? { running.map { BodyTask($0) } }
+
+  final var isStepDue: Bool { peek { _ in task }?.isStepDue ?? false }
+
+  final var awaitsMainActor: Bool { peek { _ in isBodyAwaited } }
 
   private var running: ProcedureTask.Running? { peek { _ in task?.task } }
 
   // MARK: A closure on the main actor
-
-  final override var awaitsMainActor: Bool { peek { _ in isBodyAwaited } }
 
   /// The closure, which notes that it begins. It is called on the main actor, so that it begins
   /// there at once.
@@ -267,7 +281,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       self.task = task
       return core.life.cancel.isAllowed
     }
-    if isCancelled { interrupt() }
+    if isCancelled { running.cancel() }
   }
 
   private func bodyEnded(_ nothing: Void) {
@@ -299,13 +313,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     do { try start(self, finish) } catch { finish(.failure(error)) }
   }
 
-  final override var callbackInitializer: String? {
-    "Async\(Output.self == Void.self ? "" : "Result")Procedure(.callback) { finish in … }"
-  }
-
-  final override func interrupt() { running?.cancel() }
-
-  final override func releaseWork() {
+  private func releaseWork() {
     let hasExecuted = work == nil
     work = nil
     let released = withCore { _ in task.take() }

@@ -93,7 +93,7 @@ nonisolated open class AsyncTransformProcedure<Input: Sendable, Output: Sendable
     _ start: @escaping @Sendable (_ input: Input, _ finish: FinishHandle<Output>) throws -> Void
   ) { unavailableName() }
 
-  final override var keepsInput: Bool { true }
+  final override class var traits: ProcedureTraits { [.hasAsyncBody, .keepsInput, .keepsOutput] }
 
   private static func transforming(
     _ procedure: AsyncResultProcedure<Output>

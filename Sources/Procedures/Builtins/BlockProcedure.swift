@@ -59,10 +59,12 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   @discardableResult
   public final func callAsFunction(_ result: Any? = nil) -> Bool { unavailableName() }
 
-  final override var callbackInitializer: String? { "AsyncProcedure(.callback) { finish in … }" }
+  final override func workDidEnter(_ phase: WorkPhase) {
+    if phase == .over { block = nil }
+  }
 
-  final override func releaseWork() {
-    block = nil
+  final override func text(for use: TextUse) -> String? {
+    use == .callbackInitializer ? "AsyncProcedure(.callback) { finish in … }" : nil
   }
 }
 

@@ -54,15 +54,18 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
     if !timer.start(for: self, on: clock) { finish() }
   }
 
-  final override func endBecauseOfCancel() {
-    if isExecuting { finish() }
+  final override func workDidEnter(_ phase: WorkPhase) {
+    switch phase {
+    case .cancelled: if isExecuting { finish() }
+    case .over: timer.stop()
+    case .queued, .interrupted, .deallocated: break
+    }
   }
 
-  final override func releaseWork() { timer.stop() }
-
-  /// Returns `Delay of 2 s`, for example. A subclass is named after its type.
-  final override var derivedName: String? {
-    guard type(of: self) == DelayProcedure.self || self is AttemptDelay, let length = timer.length
+  /// Its name is `Delay of 2 s`, for example. A subclass is named after its type.
+  final override func text(for use: TextUse) -> String? {
+    guard use == .name, type(of: self) == DelayProcedure.self || self is AttemptDelay,
+      let length = timer.length
     else { return nil }
     return "Delay of \(length.short)"
   }

@@ -43,7 +43,7 @@ extension Procedure {
     if isPending, !isCancelled, peek({ $0.requirements?.conditions?.needsMainActor }) == true {
       return true
     }
-    guard runsOnMainActor, !(isPending && isCancelled) else { return false }
+    guard needsMainActor, !(isPending && isCancelled) else { return false }
     return peek { !$0.life.isToldToFinish }
   }
 }

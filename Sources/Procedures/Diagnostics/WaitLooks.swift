@@ -105,7 +105,9 @@ extension QueueDiagnostics {
         }
         if let due { next = min(next ?? due, due) }
         // A body's calls begin and end without a turn, so look again.
-        if settings.reportsCalls, procedure.bodyTask != nil { next = min(next ?? later, later) }
+        if settings.reportsCalls, procedure.asyncBody?.bodyTask != nil {
+          next = min(next ?? later, later)
+        }
       }
     }
     // 4. Schedule the next look, if a wait is left to report.

@@ -310,10 +310,10 @@ extension Procedure {
     }
     // 2. The task of the body is cancelled. If a turn will deliver the cancel, it comes after the
     //    handlers of that task.
-    if case .requestTurn = step, bodyTask != nil {
-      UndeliveredCancels.withhold(self, isDelivered: true) { interrupt() }
+    if case .requestTurn = step, asyncBody?.bodyTask != nil {
+      UndeliveredCancels.withhold(self, isDelivered: true) { workDidEnter(.interrupted) }
     } else {
-      interrupt()
+      workDidEnter(.interrupted)
     }
     // 3. The categories that a pending procedure has given back are offered, and the turn delivers
     //    the cancel.

@@ -22,7 +22,7 @@ extension Procedure {
     // 1. Without the lock: a recorder is called, and an asynchronous procedure makes its task,
     //    which inherits the caller's task-local values.
     if list.meetsNewcomers { list.meet(self) }
-    prepareForQueue()
+    workDidEnter(.queued)
     let childList = childList
     var effect = Life.Effect.refused
     var insertion = Insertion.refused

@@ -86,7 +86,7 @@ extension Procedure {
     return asked
   }
 
-  private final var enclosingGroup: Procedure? { peek { $0.groupReference }?.group }
+  private final var enclosingGroup: GroupProcedure? { peek { $0.groupReference }?.group }
 
   /// Carries out the effect that the machine returned, and reports a finish that it did not accept.
   final func answer(
@@ -101,7 +101,7 @@ extension Procedure {
     case .late:
       if isByItself {
         if !errors.isEmpty { reportLostErrors(errors) }
-      } else if let form = callbackInitializer {
+      } else if let form = text(for: .callbackInitializer) {
         reportLateFinish(errors, instead: form)
       }
       return false

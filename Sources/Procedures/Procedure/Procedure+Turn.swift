@@ -49,14 +49,17 @@ extension Procedure {
         }
         return following
       case .announceChildren:
-        announceChildren()
+        asGroup?.announceChildren()
       case .execute:
         execute()
+        switch begun {
+        case .anotherJob, .retire: break
         // The body is no part of the turn (T1): the worker runs its first step afterwards.
-        following = begun
-        if case .children(let list) = following {
-          guard let step = stepAfterBeginning(list, on: worker, &detail) else { return following }
-          following = .anotherJob
+        case .firstStep(let task): following = .firstStep(task)
+        case .children(let list):
+          guard let step = stepAfterBeginning(list, on: worker, &detail) else {
+            return .children(list)
+          }
           next = step
           continue
         }
@@ -73,13 +76,13 @@ extension Procedure {
           guard deliver(event, &detail, on: worker.list) else { return following }
         }
       case .settleChildren:
-        settleChildren()
+        asGroup?.settleChildren()
       case .askGroup:
         isDecided = askGroup(on: worker)
       case .decideForChildren:
-        decideForChildren()
+        asGroup?.decideForChildren()
       case .retire:
-        releaseWork()
+        workDidEnter(.over)
         // It was finished in the turn in which its task was made: the caller does not run a step
         // for a procedure that has ended.
         following.takeTask()?.submitFirstStep(on: worker.context)
@@ -87,7 +90,7 @@ extension Procedure {
         if case .none = detail { return .retire(nil) }
         let end = exchange(&detail, with: .none)
         guard case .end(var leaving) = consume end else { return .retire(nil) }
-        leaving.record?.publish(named: derivedName)
+        leaving.record?.publish(named: text(for: .name))
         return .retire(leave(&leaving, on: worker))
       }
       // 3. One critical section ends the step and names the next one.
@@ -104,7 +107,7 @@ extension Procedure {
     switch event {
     case .didCancel:
       abandonConditions()
-      endBecauseOfCancel()
+      workDidEnter(.cancelled)
       procedureDidCancel(withErrors: cancelErrors)
     case .willFinish:
       withErrors { procedureWillFinish(withErrors: $0) }
@@ -182,7 +185,7 @@ extension Procedure {
     //    runs no user code.
     var next = withCore { $0.nextStep(on: worker, &detail) }
     if next == .settleChildren {
-      settleChildren()
+      asGroup?.settleChildren()
       next = withCore { $0.nextStep(on: worker, &detail) }
     }
     // 2. Then the turn is over, and this worker goes on with the children.

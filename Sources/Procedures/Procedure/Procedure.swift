@@ -65,7 +65,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   /// Makes a procedure that is on no queue yet.
   public init() {
     status = LockByte(ProcedureStatus().byte)
-    core = ProcedureCore(isGroup: Self.isGroup)
+    core = ProcedureCore(isGroup: Self.traits.contains(.isGroup))
   }
 
   deinit {
@@ -77,89 +77,41 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
 
-  /// Whether it ends automatically, when its children have.
-  class var isGroup: Bool { false }
-
-  /// The children, if this is a group.
-  var childList: ProcedureList? { nil }
-
   // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
-  /// Announces the children of a group that is about to execute; later ones are announced when they
-  /// are added.
-  func announceChildren() {}
+  /// The traits that all procedures of the class share.
+  class var traits: ProcedureTraits { [] }
 
-  /// Lets the children of a group end it.
-  func settleChildren() {}
-
-  /// Called once after a cancel, on the thread that cancels, after the token has fired.
-  func interrupt() {}
-
-  /// Adds a child to a group.
-  func takeIn(_ child: Procedure) { stopAsNoGroup() }
-
-  /// Whether this is a group that succeeds when the child, which runs, does. Called by any thread.
-  func ends(with child: Procedure) -> Bool { false }
-
-  /// Decides about the errors of a group's children that have asked.
-  func decideForChildren() {}
-
-  /// Decides about the errors of a group's child on the child's worker. False if the group's turn
-  /// is held, or runs elsewhere.
-  func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool { stopAsNoGroup() }
-
-  /// The last child of a group has finished. True if the caller now holds the group's turn.
-  func childrenFinished() -> Bool { stopAsNoGroup() }
-
-  private func stopAsNoGroup() -> Never {
-    stopBecauseOfInconsistency("Internal inconsistency: '\(name)' is no group, and has children")
-  }
-
-  /// Called after a cancel: ends work that the framework itself executes.
-  func endBecauseOfCancel() {}
-
-  /// For a procedure that ends with its closure: the form to use for work that calls back later.
-  var callbackInitializer: String? { nil }
-
-  /// Called before it is added to a queue or group, on the thread that adds it.
-  func prepareForQueue() {}
+  /// Called when the work of a ready-made procedure enters a phase.
+  func workDidEnter(_ phase: WorkPhase) {}
 
   /// The work that `execute()` has begun and left to the worker. Read in the same turn.
   var begun: WorkerNext { .anotherJob }
 
-  /// The task of its work, while the work goes on.
-  var bodyTask: BodyTask? { nil }
+  /// A text in which the class differs from others; nil for the usual one. Made when it is read.
+  func text(for use: TextUse) -> String? { nil }
 
-  /// Whether that task is ready to continue, and no thread has come to it.
-  var isStepDue: Bool { false }
+  /// This procedure as a group, if it is one.
+  final var asGroup: GroupProcedure? {
+    @inline(__always) get {
+      guard type(of: self).traits.contains(.isGroup) else { return nil }
+      return unsafe unsafeDowncast(self, to: GroupProcedure.self)
+    }
+  }
 
-  /// Whether that will begin on the main actor, and has not.
-  var awaitsMainActor: Bool { false }
+  /// The children, if this is a group.
+  final var childList: ProcedureList? { @inline(__always) get { asGroup?.list } }
 
-  /// Whether its work runs on the main actor.
-  var runsOnMainActor: Bool { false }
+  /// The asynchronous body, if it has one.
+  final var asyncBody: (any AsyncBody)? {
+    type(of: self).traits.contains(.hasAsyncBody) ? self as? any AsyncBody : nil
+  }
 
-  /// `runsOnMainActor` for a simulation, which has no main actor.
-  package final var needsMainActor: Bool { runsOnMainActor }
-
-  /// Whether the property that comes with the protocol stores its input. Unknown for a class that
-  /// may declare its own property in its place.
-  var keepsInput: Bool { false }
-
-  /// Whether the property that comes with the protocol stores its output.
-  var keepsOutput: Bool { false }
-
-  /// Releases the work: it has finished, executed or not.
-  func releaseWork() {}
-
-  /// The child whose progress counts as its own; nil for the progress of all children together.
-  var progressSource: Procedure? { nil }
+  /// Whether its work runs on the main actor, which a simulation does not have.
+  package final var needsMainActor: Bool { asyncBody?.runsOnMainActor ?? false }
 
   /// The name of a procedure whose name is not set.
-  final var defaultName: String { derivedName ?? typeName(type(of: self)) }
-
-  /// A name that says more than the type does. Made when it is read.
-  var derivedName: String? { nil }
+  final var defaultName: String { text(for: .name) ?? typeName(type(of: self)) }
 
   // MARK: To override
 

@@ -188,11 +188,12 @@ extension Procedure {
     // 4. A body that has begun waits in its calls; the body of a ready-made procedure needs no
     //    `finish()`.
     if case .finish = wait {
-      if isStepDue {
+      let body = asyncBody
+      if body?.isStepDue == true {
         wait = .thread(.step)
-      } else if awaitsMainActor {
+      } else if body?.awaitsMainActor == true {
         wait = .thread(.mainActor)
-      } else if let call = bodyTask?.waitingCall(endedBy: ownToken) {
+      } else if let call = body?.bodyTask?.waitingCall(endedBy: ownToken) {
         wait = .call(call, [])
       } else if self is any EndsByItself {
         wait = .nothing
@@ -200,7 +201,9 @@ extension Procedure {
     }
     // 5. The number and the procedures of a call. A body may run beside a handler.
     if case .call(var call, _) = wait {
-      if call.isInHandler, mayFinish, bodyTask != nil { call = call.besideUserCode(of: self) }
+      if call.isInHandler, mayFinish, asyncBody?.bodyTask != nil {
+        call = call.besideUserCode(of: self)
+      }
       wait = .call(call, [])
       number = call.serial
       if asksList { wait = .call(call, call.awaited(by: self)) }

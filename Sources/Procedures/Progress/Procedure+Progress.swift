@@ -14,7 +14,7 @@ extension Procedure {
     while let (procedure, share) = unvisited.popLast() {
       if let fraction = procedure.reportedFraction {
         sum += share * fraction
-      } else if let source = procedure.progressSource {
+      } else if let source = procedure.asGroup?.progressSource {
         unvisited.append((source, share))
       } else if let children = procedure.childList?.children {
         let total = children.reduce(0) { $0 + $1.progressWeight }
@@ -132,7 +132,7 @@ extension Procedure {
 
   /// Joins the parent's node. Returns the procedure if its node is new, and must be watched.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
-    let source = group.progressSource
+    let source = group.asGroup?.progressSource
     guard source == nil || source === self else { return [] }
     let (node, isNew) = node()
     node.join(parent, replacingOthers: source != nil)

@@ -100,7 +100,9 @@ extension Procedure {
   /// if one of the classes stores its value elsewhere.
   @usableFromInline
   final func addOutputHandOver(from source: Procedure) -> Bool {
-    guard keepsInput, source.keepsOutput else { return false }
+    guard type(of: self).traits.contains(.keepsInput),
+      type(of: source).traits.contains(.keepsOutput)
+    else { return false }
     add(OutputHandOver(on: source))
     return true
   }

@@ -54,11 +54,11 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
     super.execute()
   }
 
-  final override func errorsToTakeOver(
+  final override func takeOver(
     _ errors: [any Error], of child: Procedure
-  ) -> [any Error] {
+  ) -> ([any Error], ChildRelation) {
     // 1. After a win the errors of other children are dropped.
-    if hasWinner { return [] }
+    if hasWinner { return ([], .part) }
     // 2. The first success: store the output, drop earlier errors, and cancel the other children.
     if let racer = child as? any OutputProcedure<Output>, !child.isCancelled, !child.failed,
       case .success(let output)? = racer.result
@@ -66,11 +66,11 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
       hasWinner = true
       storedOutput = StoredValue(output)
       forgetErrors()
-      if let childList { Self.cancel(childList, errors: [], reason: .requested) }
-      return []
+      Self.cancel(list, errors: [], reason: .requested)
+      return ([], .part)
     }
     // 3. A child's errors replace the error of the race, and a cancelled race needs none.
     if !errors.isEmpty || isCancelled { setOwnErrors([]) }
-    return errors
+    return (errors, .part)
   }
 }

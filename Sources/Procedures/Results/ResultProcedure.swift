@@ -41,14 +41,14 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
     finishByItself { StoredValue(try block()) }
   }
 
-  final override var callbackInitializer: String? {
-    "AsyncResultProcedure(.callback) { finish in … }"
+  final override class var traits: ProcedureTraits { .keepsOutput }
+
+  final override func workDidEnter(_ phase: WorkPhase) {
+    if phase == .over { block = nil }
   }
 
-  final override var keepsOutput: Bool { true }
-
-  final override func releaseWork() {
-    block = nil
+  final override func text(for use: TextUse) -> String? {
+    use == .callbackInitializer ? "AsyncResultProcedure(.callback) { finish in … }" : nil
   }
 }
 

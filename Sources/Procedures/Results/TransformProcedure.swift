@@ -52,15 +52,14 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
     finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
-  final override var callbackInitializer: String? {
-    "AsyncTransformProcedure(.callback) { input, finish in … }"
+  final override class var traits: ProcedureTraits { [.keepsInput, .keepsOutput] }
+
+  final override func workDidEnter(_ phase: WorkPhase) {
+    if phase == .over { transform = nil }
   }
 
-  final override var keepsInput: Bool { true }
-  final override var keepsOutput: Bool { true }
-
-  final override func releaseWork() {
-    transform = nil
+  final override func text(for use: TextUse) -> String? {
+    use == .callbackInitializer ? "AsyncTransformProcedure(.callback) { input, finish in … }" : nil
   }
 }
 

@@ -43,8 +43,6 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   // The following are accessed only in the group's turns.
   private final var pauses: AttemptPauses
   private final var makeNext: (() -> Payload?)?
-  /// The identity of the attempt whose errors are being taken over.
-  private final var heard: ObjectIdentifier?
 
   /// Makes a repeat.
   ///
@@ -163,8 +161,9 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     super.execute()
   }
 
-  override func releaseWork() {
-    super.releaseWork()
+  override func workDidEnter(_ phase: WorkPhase) {
+    super.workDidEnter(phase)
+    guard phase == .over else { return }
     let released = makeNext.take()
     _ = released
   }
@@ -173,31 +172,25 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
 
   // MARK: The next attempt
 
-  final override func errorsToTakeOver(
+  final override func takeOver(
     _ errors: [any Error], of child: Procedure
-  ) -> [any Error] {
-    heard = nil
-    guard let attempt = child as? Attempt, attempt === current else { return errors }
-    heard = ObjectIdentifier(attempt)
+  ) -> ([any Error], ChildRelation) {
+    guard let attempt = child as? Attempt, attempt === current else { return (errors, .part) }
     // After `failurePolicy` has cancelled the other children, further attempts would be cancelled
     // without end.
     let wasEndedByGroup =
       attempt.failed && attempt.errors.contains { ($0 as? ProcedureError)?.isOfGroup ?? false }
-    if wasEndedByGroup { return errors }
-    goOn(after: attempt, errors)
-    return errors
-  }
-
-  override func relation(to child: Procedure) -> ChildRelation {
-    heard == ObjectIdentifier(child) ? .whole : .part
+    return (errors, wasEndedByGroup ? .whole : goOn(after: attempt, errors))
   }
 
   /// Makes the next attempt, if there is one. Called when an attempt is about to finish.
   ///
   /// - Parameter errors: the attempt's errors that were not dealt with.
-  func goOn(after attempt: Attempt, _ errors: [any Error]) {
+  /// - Returns: how these errors relate to the group.
+  func goOn(after attempt: Attempt, _ errors: [any Error]) -> ChildRelation {
     if maximum != .max { report(fractionCompleted: Double(count) / Double(maximum)) }
     makeAttempt(after: attempt)
+    return .whole
   }
 
   /// Overridden to change or drop the next attempt after a failure.

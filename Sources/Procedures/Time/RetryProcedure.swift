@@ -52,9 +52,8 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     @Sendable (_ failure: RetryFailureInfo<Attempt>, _ next: RepeatProcedurePayload<Attempt>) ->
     RepeatProcedurePayload<Attempt>?
 
-  // Both are accessed only in the group's turns.
+  /// Accessed only in the group's turns.
   private final var handler: Handler?
-  private final var goesOn = false
 
   /// Makes a retry.
   ///
@@ -84,8 +83,11 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     super.init(name: name, max: max, wait: wait, iterator: iterator)
   }
 
-  final override func releaseWork() {
-    super.releaseWork()
+  final override class var traits: ProcedureTraits { [.isGroup, .progressIsPrincipals] }
+
+  final override func workDidEnter(_ phase: WorkPhase) {
+    super.workDidEnter(phase)
+    guard phase == .over else { return }
     let released = handler.take()
     _ = released
   }
@@ -94,28 +96,17 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
 
   final override var errorsWithoutAttempt: [any Error] { [ProcedureError(.notAttempted, of: name)] }
 
-  final override func goOn(after attempt: Attempt, _ errors: [any Error]) {
-    goesOn = false
-    if !errors.isEmpty {
-      goesOn = makeAttempt(after: attempt)
-    } else if attempt.isCancelled, !attempt.failed, !isCancelled {
+  final override func goOn(after attempt: Attempt, _ errors: [any Error]) -> ChildRelation {
+    if !errors.isEmpty { return makeAttempt(after: attempt) ? .wholeSoFar : .whole }
+    if attempt.isCancelled, !attempt.failed, !isCancelled {
       setOwnErrors([])
       cancel()
     }
-  }
-
-  final override func relation(to child: Procedure) -> ChildRelation {
-    let relation = super.relation(to: child)
-    if case .whole = relation, goesOn { return .wholeSoFar }
-    return relation
-  }
-
-  final override func ends(with child: Procedure) -> Bool {
-    child === current && childList?.count == 1
+    return .whole
   }
 
   /// Only the current attempt counts: earlier ones have failed.
-  final override var progressSource: Procedure? { current }
+  final override var principal: Procedure? { current }
 
   final override func payload(after attempt: Attempt, instead payload: Payload) -> Payload? {
     guard let handler else { return payload }

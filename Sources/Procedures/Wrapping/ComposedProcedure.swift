@@ -37,22 +37,20 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
     super.init(name: name, children: [procedure])
   }
 
-  final override func forgetChildren() { wrapped = nil }
+  final override func workDidEnter(_ phase: WorkPhase) {
+    super.workDidEnter(phase)
+    if phase == .deallocated { wrapped = nil }
+  }
 
-  override func errorsToTakeOver(
+  override func takeOver(
     _ errors: [any Error], of child: Procedure
-  ) -> [any Error] {
-    if child === procedure, child.isCancelled, !child.failed { cancel() }
-    return errors
+  ) -> ([any Error], ChildRelation) {
+    guard child === procedure else { return (errors, .part) }
+    if child.isCancelled, !child.failed { cancel() }
+    return (errors, .whole)
   }
 
-  final override func relation(to child: Procedure) -> ChildRelation {
-    child === procedure ? .whole : .part
-  }
-
-  final override func ends(with child: Procedure) -> Bool {
-    child === wrapped && childList?.count == 1
-  }
+  final override var principal: Procedure? { wrapped }
 }
 
 extension ComposedProcedure: InputProcedure where Wrapped: InputProcedure {

@@ -9,9 +9,9 @@
 nonisolated open class IgnoreErrorsProcedure<Wrapped: Procedure>: ComposedProcedure<Wrapped>,
   @unchecked Sendable
 {
-  final override func errorsToTakeOver(
+  final override func takeOver(
     _ errors: [any Error], of child: Procedure
-  ) -> [any Error] {
-    child === procedure ? [] : errors
+  ) -> ([any Error], ChildRelation) {
+    child === procedure ? ([], .whole) : (errors, .part)
   }
 }

@@ -16,18 +16,18 @@ final class GroupReference: @unchecked Sendable {
 
   private let place = Locked(Place())
 
-  func refer(to group: Procedure) {
+  func refer(to group: GroupProcedure) {
     keptGroup = .unowned(group)
   }
 
   /// The group; nil once it is being deallocated.
-  var group: Procedure? {
+  var group: GroupProcedure? {
     place.withLock { place in
       if place.isForgotten { return nil }
       schedulingPoint()
       // Retain it first: if its deallocation has not begun by then, it cannot begin while the
       // result exists.
-      guard let group = keptGroup?.procedure else { return nil }
+      guard let group = keptGroup?.procedure.group else { return nil }
       return isBeingReleased(group) ? nil : group
     }
   }
@@ -40,9 +40,9 @@ final class GroupReference: @unchecked Sendable {
   /// - Parameter isKept: whether the group is on a queue and a child of it has not finished: then
   ///   the list around the group owns a reference to it, or the worker that runs its turn does.
   @inline(__always)
-  func withGroup<Result>(isKept: Bool, _ body: (Procedure) -> Result) -> Result? {
+  func withGroup<Result>(isKept: Bool, _ body: (GroupProcedure) -> Result) -> Result? {
     guard isKept, let keptGroup else { return group.map(body) }
-    return keptGroup.with(body)
+    return keptGroup.with { body($0.group) }
   }
 
   /// The reference of the group that this group is a child of; nil before that.
@@ -83,5 +83,13 @@ final class GroupReference: @unchecked Sendable {
       next = reference.parent
     }
     return false
+  }
+}
+
+extension Procedure {
+  /// The procedure that a reference to a group refers to.
+  @inline(__always)
+  fileprivate final var group: GroupProcedure {
+    unsafe unsafeDowncast(self, to: GroupProcedure.self)
   }
 }

@@ -123,12 +123,12 @@ final class ProcedureList: Sendable {
   /// Whether these are the children of a group.
   var isGroup: Bool { owner != nil }
 
-  var group: Procedure? { owner?.group }
+  var group: GroupProcedure? { owner?.group }
 
   /// Calls `body` with the group, for a child that has not finished; nil if the group was
   /// deallocated.
   func withGroup<Result>(
-    on context: SchedulingContext, _ body: (Procedure) -> Result
+    on context: SchedulingContext, _ body: (GroupProcedure) -> Result
   ) -> Result? {
     owner?.withGroup(isKept: !context.isDetached, body)
   }
@@ -353,7 +353,7 @@ extension ProcedureList {
   /// - Parameter role: its role on the queue.
   func add(_ procedure: Procedure, as role: MemberRole = .member) {
     if let group {
-      group.takeIn(procedure)
+      group.add(child: procedure)
     } else {
       admit(procedure, as: role)
     }

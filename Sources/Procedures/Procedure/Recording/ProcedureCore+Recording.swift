@@ -123,7 +123,7 @@ extension Procedure {
   /// Records the steps of its task, which has not begun. A closure on the main actor takes none.
   @inline(never)
   final func recordSteps(of task: ProcedureTask) {
-    guard !runsOnMainActor else { return }
+    guard asyncBody?.runsOnMainActor != true else { return }
     if let steps = withCore({ $0.record?.beginSteps() }) { task.record(in: steps) }
   }
 
@@ -147,7 +147,7 @@ extension Procedure {
       return current
     }
     guard var record = current else { return nil }
-    if record.name == nil { record.name = derivedName }
+    if record.name == nil { record.name = text(for: .name) }
     // 2. Find the awaited procedure without them. Its name is the user's, and its record is behind
     //    its own lock.
     let wait = wait

@@ -44,9 +44,9 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
     super.execute()
   }
 
-  final override func releaseWork() {
-    super.releaseWork()
-    makeTransform = nil
+  final override func workDidEnter(_ phase: WorkPhase) {
+    super.workDidEnter(phase)
+    if phase == .over { makeTransform = nil }
   }
 
   private func begin(_ input: Input, _ make: @Sendable () -> Transform) {

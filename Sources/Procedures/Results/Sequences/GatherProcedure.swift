@@ -54,7 +54,9 @@ nonisolated open class GatherProcedure<Element: Sendable>: Procedure, EndsByItse
     finish(withResult: .success(elements.takeAll()))
   }
 
-  final override func releaseWork() { _ = elements.takeAll() }
+  final override func workDidEnter(_ phase: WorkPhase) {
+    if phase == .over { _ = elements.takeAll() }
+  }
 }
 
 /// The outputs of several sources, in the order of the sources.

@@ -29,7 +29,7 @@ internal import ProcedurePrimitives
 /// A child that ended only because a sibling or the group did is not reported: one cause is one
 /// error.
 nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Sendable {
-  private final let list = ProcedureList(childrenOf: GroupReference())
+  final let list = ProcedureList(childrenOf: GroupReference())
   final let childResults = Locked(ChildResults())
   /// Nonzero once `recover` has added a closure.
   final let hasRecoveries = AtomicByte(0)
@@ -103,8 +103,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     release()
   }
 
-  final override class var isGroup: Bool { true }
-  final override var childList: ProcedureList? { list }
+  override class var traits: ProcedureTraits { .isGroup }
 
   /// All children so far, including finished ones, in the order in which they were added.
   ///
@@ -195,9 +194,9 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     for child in refused { child.end(refusedBy: list) }
   }
 
-  final override func takeIn(_ child: Procedure) { add(child: child) }
-
-  final override func announceChildren() {
+  /// Announces the children of a group that is about to execute; later ones are announced when they
+  /// are added.
+  final func announceChildren() {
     // This comes first: a caller that adds a child from now on announces it itself.
     let children = list.announce()
     if peek({ $0.observers.wantsAdditions }) { announce(children, as: .announced) }
@@ -286,21 +285,26 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   // MARK: The end
 
   /// Called when the group has executed, or never will: from now on the last child ends the group.
-  final override func settleChildren() {
+  final func settleChildren() {
     // 1. An override of `execute()` has not called super: the children start now.
     if state == .executing, !hasBegun { begin(onWorker: false) }
     // 2. This thread already runs the group's turn, so the result is ignored.
     if list.settle() { _ = childrenFinished() }
   }
 
-  final override func childrenFinished() -> Bool {
+  /// The last child has finished.
+  ///
+  /// - Returns: whether the caller now holds the turn.
+  final func childrenFinished() -> Bool {
     let errors = errorsAtTheEnd
     return withCore { $0.noteChildrenFinished(withErrors: errors) } == .turn
   }
 
   /// The answer on the child's own worker, in a turn of one step. Without user code to ask it takes
   /// no turn, so that no child waits for another's.
-  final override func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool {
+  ///
+  /// - Returns: false if the turn is held, or runs elsewhere.
+  final func decideInline(_ child: Procedure, on context: SchedulingContext) -> Bool {
     // 1. The step is taken here only if the group's turns run on this context, no thread holds its
     //    turn, and no cancel is due.
     let runsCode = mayDecideOtherwise
@@ -322,21 +326,36 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   }
 
   /// The answers to children that have asked since, in the group's turn.
-  final override func decideForChildren() {
+  final func decideForChildren() {
     while let child = withCore({ $0.takeUndecidedChild() }) {
       decide(about: child)
       child.post(.parentDecided)
     }
   }
 
-  /// The decision of a framework's group class, made after the user's override, which need not call
-  /// super.
-  func errorsToTakeOver(_ errors: [any Error], of child: Procedure) -> [any Error] { errors }
+  override func workDidEnter(_ phase: WorkPhase) {
+    if phase == .over { releaseRecoveries() }
+  }
 
-  /// How a child's errors relate to the group. Called after `errorsToTakeOver`.
-  func relation(to child: Procedure) -> ChildRelation { .part }
+  // MARK: Hooks of the framework's groups
 
-  override func releaseWork() { releaseRecoveries() }
+  /// Decides about the errors of a child, after the user's override, which need not call super.
+  ///
+  /// - Returns: the errors to take over, and how they relate to the group.
+  func takeOver(_ errors: [any Error], of child: Procedure) -> ([any Error], ChildRelation) {
+    (errors, .part)
+  }
+
+  /// The child that the group stands for: with its end, and no child added since, the group ends.
+  var principal: Procedure? { nil }
+
+  /// Whether the group succeeds when the child, which runs, does. Called by any thread.
+  final func ends(with child: Procedure) -> Bool { child === principal && list.count == 1 }
+
+  /// The child whose progress counts as the group's; nil for the progress of all children together.
+  final var progressSource: Procedure? {
+    type(of: self).traits.contains(.progressIsPrincipals) ? principal : nil
+  }
 
   // MARK: Memory
 
@@ -346,7 +365,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// would end them.
   private func release() {
     // 1. Take the children out of the list, and out of what a subclass keeps.
-    forgetChildren()
+    workDidEnter(.deallocated)
     var (unfinished, released, awaitingTurn) = abandonChildren()
     while true {
       if var child = unfinished.popLast() {
@@ -358,10 +377,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
         }
       } else if var child = released.popLast() {
         // 3. A group that nothing else refers to: its children are collected as well.
-        guard child.childList != nil, isKnownUniquelyReferenced(&child),
-          let group = child as? GroupProcedure
-        else { continue }
-        group.forgetChildren()
+        guard isKnownUniquelyReferenced(&child), let group = child.asGroup else { continue }
+        group.workDidEnter(.deallocated)
         let children = group.abandonChildren()
         unfinished += children.unfinished
         released += children.finished
@@ -373,10 +390,6 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     // 4. Turns that were due in these lists run elsewhere.
     for procedure in awaitingTurn { procedure.requestTurn() }
   }
-
-  /// Overridden to release references to children outside of the list when the group is
-  /// deallocated.
-  func forgetChildren() {}
 
   /// Takes the children out of the list, which they do not retain.
   private func abandonChildren() -> ListMachine.Remains {

@@ -34,23 +34,23 @@ extension GroupProcedure {
   /// that answers each failure with another child would otherwise never stop.
   final func decide(about child: Procedure) {
     guard mayDecideOtherwise else {
-      if child.failed { takeOver(child.errors, of: child) }
+      if child.failed { add(child.errors, of: child, as: .part) }
       return
     }
     let errors = child.errors
     let ofGroup = errors.filter { ($0 as? ProcedureError)?.isOfGroup == true }
     let own = errors.filter { ($0 as? ProcedureError)?.isOfGroup != true }
     let kept = recover(child, self.child(child, willFinishWithErrors: own))
-    takeOver(errorsToTakeOver(ofGroup + kept, of: child), of: child)
+    let (taken, relation) = takeOver(ofGroup + kept, of: child)
+    add(taken, of: child, as: relation)
   }
 
-  /// Takes over errors of a child, except errors that follow from another end in the group.
-  final func takeOver(_ errors: [any Error], of child: Procedure) {
+  /// Adds errors of a child, except errors that follow from another end in the group.
+  private func add(_ errors: [any Error], of child: Procedure, as relation: ChildRelation) {
     // 1. Usually there are none.
-    let relation = relation(to: child)
     if case .part = relation, errors.isEmpty { return }
     // 2. Leave out errors that follow from another end in the group (E3).
-    guard let reference = childList?.owner else { return }
+    guard let reference = list.owner else { return }
     let beginning = errors.beginning(in: reference).filter { !isOwnCycle($0) }
     // 3. Keep the others, and let the policy decide about the remaining children. What is dropped
     //    is released after the lock.
@@ -82,7 +82,7 @@ extension GroupProcedure {
   /// being built may be known only now.
   final var errorsAtTheEnd: [any Error] {
     let errors = childResults.withLock { $0.ownErrors + $0.errors }
-    guard !errors.isEmpty, let reference = childList?.owner else { return errors }
+    guard !errors.isEmpty, let reference = list.owner else { return errors }
     return errors.beginning(in: reference)
   }
 
@@ -99,11 +99,11 @@ extension GroupProcedure {
   }
 
   private func cancelRemaining(after child: Procedure, _ error: (any Error)?) {
-    guard let error, let childList,
+    guard let error,
       case .cancelRemaining = childResults.withLock({ $0.failurePolicy })
     else { return }
     let sibling = ProcedureError(.siblingFailed, of: child.name, because: [error.fromChild])
-    Self.cancel(childList, errors: [sibling], reason: .failure(error))
+    Self.cancel(list, errors: [sibling], reason: .failure(error))
   }
 }
 
