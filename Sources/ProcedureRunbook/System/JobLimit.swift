@@ -17,13 +17,18 @@ struct JobLimit {
   /// A message if the number is lower than `wanted`.
   let note: String?
 
+  /// The most threads that this process has, for any number of jobs: 13 to 20 were counted on two
+  /// cores, the most of them on a busy machine.
+  static let mostThreads = 24
+
   /// - Parameters:
   ///   - processRoom: how many more processes and threads are allowed; nil for no limit.
   ///   - descriptorRoom: how many more descriptors may be open; nil for no limit.
   ///   - descriptorsPerJob: the number of descriptors of a running step.
   init(wanted: Int, processRoom: Int?, descriptorRoom: Int?, descriptorsPerJob: Int) {
-    // It assumes a shell and a pipe of two programs for each step, and 12 threads of this process.
-    let byProcesses = processRoom.map { ($0 - 12) / 3 } ?? .max
+    // A step is a shell and a pipe of two programs. If a thread of this process took the place of
+    // one of them, the shell would fail: "Cannot fork".
+    let byProcesses = processRoom.map { ($0 - Self.mostThreads) / 3 } ?? .max
     // This process itself opens a few for a moment.
     let byDescriptors = descriptorRoom.map { ($0 - 12) / descriptorsPerJob } ?? .max
     isEnough = processRoom.map { $0 >= 8 } ?? true
