@@ -15,7 +15,7 @@
 /// waiting jobs and the surplus blocks.
 struct WorkLineState: Sendable {
   /// The steps that the caller of an event must take.
-  struct Needs: OptionSet, Sendable {
+  struct Needs: BitFlags {
     let rawValue: UInt8
     static let look = Needs(rawValue: 1)
     static let spareThread = Needs(rawValue: 2)

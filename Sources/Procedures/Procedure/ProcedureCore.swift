@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// them. The other fields are ordered to avoid padding: with a few bytes more, freeing a procedure
 /// on another thread than the one that made it would take malloc's lock.
 @safe struct ProcedureCore: ~Copyable, Sendable {
-  private struct Flags: OptionSet, Sendable {
+  private struct Flags: BitFlags {
     let rawValue: UInt8
     static let isMember = Flags(rawValue: 1)
     static let hasMadeVoid = Flags(rawValue: 2)
