@@ -9,6 +9,11 @@ struct PackageFile: Sendable {
   /// The lines, without their ends.
   let lines: [String]
 
+  /// Whether a line begins with `@Test`.
+  var hasTests: Bool {
+    text.range(of: "@Test") != nil && lines.contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
+  }
+
   /// The files of the libraries and programs, in the order of their paths.
   static let sources = files(below: "Sources")
 
