@@ -12,7 +12,9 @@ import Testing
   /// What stands in the brackets of each attribute `@Suite` of a source; empty for one without.
   private static func traits(ofSuitesIn lines: [String]) -> [String] {
     lines.indices.filter { lines[$0].contains("@Suite") }.compactMap { index in
-      guard let match = lines[index].prefixMatch(of: /\ *(?:@MainActor )?@Suite/) else { return nil }
+      guard let match = lines[index].prefixMatch(of: /\ *(?:@MainActor )?@Suite/) else {
+        return nil
+      }
       let rest = lines[index][match.range.upperBound...]
       guard rest.first == "(" else { return "" }
       let text = ([String(rest)] + lines[(index + 1)...]).prefix(20).joined(separator: "\n")
