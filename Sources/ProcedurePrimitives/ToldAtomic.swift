@@ -62,20 +62,18 @@ struct ToldAtomic: Sendable {
     return old
   }
 
-  /// A compare-exchange.
+  /// A compare-exchange that found `original`. It takes no tuple, whose type unoptimised code would
+  /// look up each time.
   ///
   /// - Parameter failure: the order if nothing was exchanged.
-  /// - Returns: `result`.
   @usableFromInline @_transparent
-  func change<Value: FixedWidthInteger>(
-    _ result: (exchanged: Bool, original: Value), to new: Value, _ order: MemoryOrder,
-    orFail failure: MemoryOrder
-  ) -> (exchanged: Bool, original: Value) {
+  func compareExchange(
+    exchanged: Bool, _ original: UInt, to new: UInt,
+    _ order: MemoryOrder, orFail failure: MemoryOrder
+  ) {
     #if MODEL
       ModelSchedule.thread?.change(
-        place, from: UInt(result.original), to: result.exchanged ? UInt(new) : nil,
-        result.exchanged ? order : failure)
+        place, from: original, to: exchanged ? new : nil, exchanged ? order : failure)
     #endif
-    return result
   }
 }

@@ -24,7 +24,8 @@ import Testing
       } else if line.hasPrefix("#endif"), let closed = open.popLast(), closed.hasCode {
         if asksForPlatform(closed.condition) { return true }
         if !open.isEmpty { open[open.count - 1].hasCode = true }
-      } else if !open.isEmpty, !line.hasPrefix("#"), !line.hasPrefix("//"),
+      } else if !open.isEmpty, !open[open.count - 1].hasCode, !line.hasPrefix("#"),
+        !line.hasPrefix("//"),
         line.prefixMatch(of: #/(@\S+ )*((public|internal|package) )?(@\S+ )*import /#) == nil
       {
         open[open.count - 1].hasCode = true

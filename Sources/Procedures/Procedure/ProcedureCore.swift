@@ -18,7 +18,7 @@ internal import ProcedurePrimitives
   }
 
   private var storedLife: Life
-  private var flags: Flags = []
+  private var flags = Flags()
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not retain the list: many threads would do that at once. The list lives as long
