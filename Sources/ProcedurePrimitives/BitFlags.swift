@@ -6,18 +6,6 @@
 public protocol BitFlags: OptionSet, Sendable where RawValue == UInt8 {}
 
 extension BitFlags {
-  /// Makes a set without flags.
-  @_transparent
-  public init() { self.init(rawValue: 0) }
-
-  /// Makes a set with the flags of all `elements`.
-  @inlinable
-  public init(arrayLiteral elements: Self...) {
-    var bits: UInt8 = 0
-    for element in elements { bits |= element.rawValue }
-    self.init(rawValue: bits)
-  }
-
   /// Whether no flag is set.
   @_transparent
   public var isEmpty: Bool { rawValue == 0 }
@@ -38,9 +26,9 @@ extension BitFlags {
   public mutating func insert(
     _ new: Self
   ) -> (inserted: Bool, memberAfterInsert: Self) {
-    let isNew = !contains(new)
-    self = Self(rawValue: rawValue | new.rawValue)
-    return (isNew, new)
+    let old = rawValue
+    self = Self(rawValue: old | new.rawValue)
+    return (old & new.rawValue != new.rawValue, new)
   }
 
   /// Clears the flags of `other`.
@@ -50,8 +38,9 @@ extension BitFlags {
   @discardableResult
   public mutating func remove(_ other: Self) -> Self? {
     let removed = rawValue & other.rawValue
+    guard removed != 0 else { return nil }
     self = Self(rawValue: rawValue & ~other.rawValue)
-    return removed == 0 ? nil : Self(rawValue: removed)
+    return Self(rawValue: removed)
   }
 
   /// Sets the flags of `other`, too.

@@ -106,8 +106,8 @@ struct Life: Sendable {
   private(set) var status = ProcedureStatus()
   private(set) var cancel = CancelDelivery.none
   private(set) var turn = Turn.free
-  private var inbox = Inbox()
-  private var group = GroupFlags()
+  private var inbox = Inbox(rawValue: 0)
+  private var group = GroupFlags(rawValue: 0)
   private(set) var parentDecision = ParentDecision.none
 
   init(isGroup: Bool = false) {

@@ -80,7 +80,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
 
   /// The traits that all procedures of the class share.
-  class var traits: ProcedureTraits { ProcedureTraits() }
+  class var traits: ProcedureTraits { ProcedureTraits(rawValue: 0) }
 
   /// Called when the work of a ready-made procedure enters a phase.
   func workDidEnter(_ phase: WorkPhase) {}

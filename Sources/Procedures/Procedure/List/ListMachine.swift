@@ -68,7 +68,7 @@ struct ListMachine: Sendable {
   private var holdsAdditions = false
   private let isGroup: Bool
   var limit = Int.max
-  private var stops = Stops()
+  private var stops: Stops = []
 
   // Only this machine and its extensions use these.
 
