@@ -45,22 +45,24 @@ extension OrderedAtomic where Value == UInt8 {
 
   @inlinable @inline(__always)
   borrowing func compareExchangeAcquiringAndReleasing(_ expected: Value, _ new: Value) -> Bool {
-    told.change(
-      value.compareExchange(
-        expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .acquiring),
-      to: new, .acquiringAndReleasing, orFail: .acquiring
-    ).exchanged
+    let result = value.compareExchange(
+      expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
+      failureOrdering: .acquiring)
+    told.compareExchange(
+      exchanged: result.exchanged, UInt(result.original), to: UInt(new), .acquiringAndReleasing,
+      orFail: .acquiring)
+    return result.exchanged
   }
 
   /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
-    told.change(
-      value.weakCompareExchange(
-        expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed),
-      to: new, .acquiring, orFail: .relaxed
-    ).exchanged
+    let result = value.weakCompareExchange(
+      expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed)
+    told.compareExchange(
+      exchanged: result.exchanged, UInt(result.original), to: UInt(new), .acquiring,
+      orFail: .relaxed)
+    return result.exchanged
   }
 }
 
@@ -79,11 +81,12 @@ extension OrderedAtomic where Value == UInt32 {
   /// May fail spuriously. A failure orders nothing.
   @inlinable @inline(__always)
   borrowing func weakCompareExchangeAcquiring(_ expected: Value, _ new: Value) -> Bool {
-    told.change(
-      value.weakCompareExchange(
-        expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed),
-      to: new, .acquiring, orFail: .relaxed
-    ).exchanged
+    let result = value.weakCompareExchange(
+      expected: expected, desired: new, successOrdering: .acquiring, failureOrdering: .relaxed)
+    told.compareExchange(
+      exchanged: result.exchanged, UInt(result.original), to: UInt(new), .acquiring,
+      orFail: .relaxed)
+    return result.exchanged
   }
 }
 
@@ -98,11 +101,13 @@ extension OrderedAtomic where Value == UInt {
   borrowing func weakCompareExchangeAcquiringAndReleasing(
     _ expected: Value, _ new: Value
   ) -> (exchanged: Bool, original: Value) {
-    told.change(
-      value.weakCompareExchange(
-        expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
-        failureOrdering: .acquiring),
-      to: new, .acquiringAndReleasing, orFail: .acquiring)
+    let result = value.weakCompareExchange(
+      expected: expected, desired: new, successOrdering: .acquiringAndReleasing,
+      failureOrdering: .acquiring)
+    told.compareExchange(
+      exchanged: result.exchanged, UInt(result.original), to: UInt(new), .acquiringAndReleasing,
+      orFail: .acquiring)
+    return result
   }
 
   @inlinable @inline(__always)

@@ -108,6 +108,10 @@ extension SmallList: RandomAccessCollection, MutableCollection {
     }
   }
 
+  /// The number of elements, without the generic code that counts from index to index.
+  @inlinable
+  public var count: Int { endIndex }
+
   /// The element at `index`.
   @inlinable
   public subscript(index: Int) -> Element {

@@ -21,7 +21,7 @@ struct ToldAtomic: Sendable {
     @usableFromInline let place: ModelPlace
   #endif
 
-  @inlinable @inline(__always)
+  @usableFromInline @_transparent
   init(ignoring ignored: UInt) {
     #if MODEL
       place = ModelPlace(ignoring: ignored)
@@ -29,7 +29,7 @@ struct ToldAtomic: Sendable {
   }
 
   /// - Returns: the value that the thread reads: in ordinary builds `newest`.
-  @inlinable @inline(__always)
+  @usableFromInline @_transparent
   func load<Value: FixedWidthInteger>(_ newest: Value, _ order: MemoryOrder) -> Value {
     #if MODEL
       ModelSchedule.thread.map {
@@ -40,7 +40,7 @@ struct ToldAtomic: Sendable {
     #endif
   }
 
-  @inlinable @inline(__always)
+  @usableFromInline @_transparent
   func store<Value: FixedWidthInteger>(
     _ new: Value, over old: @autoclosure () -> Value, _ order: MemoryOrder
   ) {
@@ -52,7 +52,7 @@ struct ToldAtomic: Sendable {
   /// A read-modify-write.
   ///
   /// - Returns: `old`.
-  @inlinable @inline(__always)
+  @usableFromInline @_transparent
   func change<Value: FixedWidthInteger>(
     _ old: Value, to new: Value, _ order: MemoryOrder
   ) -> Value {
@@ -62,20 +62,18 @@ struct ToldAtomic: Sendable {
     return old
   }
 
-  /// A compare-exchange.
+  /// A compare-exchange that found `original`. It takes no tuple, whose type unoptimised code would
+  /// look up each time.
   ///
   /// - Parameter failure: the order if nothing was exchanged.
-  /// - Returns: `result`.
-  @inlinable @inline(__always)
-  func change<Value: FixedWidthInteger>(
-    _ result: (exchanged: Bool, original: Value), to new: Value, _ order: MemoryOrder,
-    orFail failure: MemoryOrder
-  ) -> (exchanged: Bool, original: Value) {
+  @usableFromInline @_transparent
+  func compareExchange(
+    exchanged: Bool, _ original: UInt, to new: UInt,
+    _ order: MemoryOrder, orFail failure: MemoryOrder
+  ) {
     #if MODEL
       ModelSchedule.thread?.change(
-        place, from: UInt(result.original), to: result.exchanged ? UInt(new) : nil,
-        result.exchanged ? order : failure)
+        place, from: original, to: exchanged ? new : nil, exchanged ? order : failure)
     #endif
-    return result
   }
 }

@@ -15,7 +15,7 @@
 /// waiting jobs and the surplus blocks.
 struct WorkLineState: Sendable {
   /// The steps that the caller of an event must take.
-  struct Needs: OptionSet, Sendable {
+  struct Needs: BitFlags {
     let rawValue: UInt8
     static let look = Needs(rawValue: 1)
     static let spareThread = Needs(rawValue: 2)
@@ -59,7 +59,7 @@ struct WorkLineState: Sendable {
     _ work: @escaping WorkLine.Work
   ) -> (idleThread: Int?, needsBlock: Bool, needs: Needs) {
     waiting.append(work)
-    var needs: Needs = []
+    var needs = Needs(rawValue: 0)
     if !isWatched {
       (isWatched, begunAtLook, waitedAtLook) = (true, begun, true)
       needs.insert(.look)
@@ -71,7 +71,7 @@ struct WorkLineState: Sendable {
   }
 
   private mutating func needsFirstSpareThread() -> Needs {
-    guard isStalled, spareThreads == 0, !waiting.isEmpty else { return [] }
+    guard isStalled, spareThreads == 0, !waiting.isEmpty else { return Needs(rawValue: 0) }
     spareThreads = 1
     return .spareThread
   }

@@ -14,9 +14,9 @@ import Testing
   }
 
   /// Whether a platform decides about more in this source than which modules are imported.
-  private static func hasBranches(_ source: String) -> Bool {
+  private static func hasBranches(_ lines: [String]) -> Bool {
     var open: [(condition: String, hasCode: Bool)] = []
-    for line in source.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
+    for line in lines.lazy.map({ $0.drop { $0 == " " } }) where !line.isEmpty {
       if line.hasPrefix("#if") {
         open.append((String(line), false))
       } else if line.hasPrefix("#elseif"), !open.isEmpty {
@@ -24,7 +24,8 @@ import Testing
       } else if line.hasPrefix("#endif"), let closed = open.popLast(), closed.hasCode {
         if asksForPlatform(closed.condition) { return true }
         if !open.isEmpty { open[open.count - 1].hasCode = true }
-      } else if !open.isEmpty, !line.hasPrefix("#"), !line.hasPrefix("//"),
+      } else if !open.isEmpty, !open[open.count - 1].hasCode, !line.hasPrefix("#"),
+        !line.hasPrefix("//"),
         line.prefixMatch(of: #/(@\S+ )*((public|internal|package) )?(@\S+ )*import /#) == nil
       {
         open[open.count - 1].hasCode = true
@@ -35,12 +36,9 @@ import Testing
 
   @Test("each file with code for a platform is on the page about Apple's platforms, and no other")
   func list() throws {
-    let sources = URL.packageRoot.appending(path: "Sources")
-    let paths = (FileManager.default.enumerator(atPath: sources.path)?.allObjects ?? [])
-      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
-    let branching = try paths.filter { path in
-      try Self.hasBranches(String(contentsOf: sources.appending(path: path), encoding: .utf8))
-    }
+    let branching = PackageFile.sources
+      .filter { $0.text.range(of: "#if") != nil && Self.hasBranches($0.lines) }
+      .map { String($0.path.dropFirst("Sources/".count)) }
     let page = try #require(
       Document.all.first { $0.path == "Documentation/ApplePlatforms.md" })
     let listed = page.text.matches(of: /(?m)^\| `([^`]+\.swift)` \|/).map { String($0.1) }
@@ -50,12 +48,15 @@ import Testing
 
   @Test("imports and whole files are no branches; code is, also below another condition")
   func finds() {
+    func hasBranches(_ source: String) -> Bool {
+      Self.hasBranches(source.components(separatedBy: "\n"))
+    }
     let imports = "#if canImport(Darwin)\nimport Darwin\n#else\npublic import Glibc\n#endif"
-    #expect(!Self.hasBranches(imports))
-    #expect(!Self.hasBranches("#if os(macOS) || os(Linux)\nlet a = 1\n#endif"))
-    #expect(!Self.hasBranches("#if DEBUG\nlet a = 1\n#endif"))
-    #expect(Self.hasBranches("#if os(Linux)\n// why\nlet a = 1\n#endif"))
-    #expect(Self.hasBranches("#if canImport(Darwin)\n#if DEBUG\nlet a = 1\n#endif\n#endif"))
+    #expect(!hasBranches(imports))
+    #expect(!hasBranches("#if os(macOS) || os(Linux)\nlet a = 1\n#endif"))
+    #expect(!hasBranches("#if DEBUG\nlet a = 1\n#endif"))
+    #expect(hasBranches("#if os(Linux)\n// why\nlet a = 1\n#endif"))
+    #expect(hasBranches("#if canImport(Darwin)\n#if DEBUG\nlet a = 1\n#endif\n#endif"))
   }
 
   @Test("the workflow runs all checks on both systems, with the toolchain of this one")

@@ -5,18 +5,17 @@ import Testing
 /// What the page for contributors says of the sources is so.
 @Suite(.hangLimit) struct ArchitectureTests {
   private static let sources: [String: SourceFile] = {
-    let folder = URL.packageRoot.appending(path: "Sources")
-    let paths = (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
-      .compactMap { $0 as? String }
-    var sources: [String: SourceFile] = [:]
-    for path in paths where core.contains(where: path.hasPrefix) && path.hasSuffix(".swift") {
-      let text = try? String(contentsOf: folder.appending(path: path), encoding: .utf8)
-      sources["Sources/" + path] = text.map(SourceFile.init)
-    }
-    return sources
+    let core = ["ProcedurePrimitives/", "Cancellation/", "Procedures/"].map { "Sources/" + $0 }
+    let files = PackageFile.sources.filter { core.contains(where: $0.path.hasPrefix) }
+    return Dictionary(uniqueKeysWithValues: files.map { ($0.path, SourceFile($0.text)) })
   }()
 
-  private static let core = ["ProcedurePrimitives/", "Cancellation/", "Procedures/"]
+  /// The file at a path of the page, whether it is one of the core's or not; nil if there is none.
+  private static func source(at path: String) -> SourceFile? {
+    guard let file = ArchitecturePage.file(path) else { return nil }
+    if let known = sources["Sources/Procedures/" + path] ?? sources[path] { return known }
+    return (try? String(contentsOf: file, encoding: .utf8)).map(SourceFile.init)
+  }
 
   private var page: ArchitecturePage {
     get throws {
@@ -44,9 +43,8 @@ import Testing
     let references = ArchitecturePage.references(in: try page.text)
     #expect(references.count > 50)
     for reference in references {
-      guard let file = ArchitecturePage.file(reference.path) else { continue }
-      let text = try? String(contentsOf: file, encoding: .utf8)
-      let source = SourceFile(text ?? "")
+      guard ArchitecturePage.file(reference.path) != nil else { continue }
+      let source = Self.source(at: reference.path) ?? SourceFile("")
       for name in reference.names {
         let isThere = source.declares(name)
         #expect(isThere, "\(reference.path) does not declare \(name)")
@@ -76,8 +74,7 @@ import Testing
         for reference in references {
           #expect(!reference.names.isEmpty, "names nothing in \(reference.path): \(step)")
         }
-        let files = references.compactMap { ArchitecturePage.file($0.path) }
-          .compactMap { try? String(contentsOf: $0, encoding: .utf8) }.map(SourceFile.init)
+        let files = references.compactMap { Self.source(at: $0.path) }
         for name in ArchitecturePage.code(in: step).map(\.code) where name.hasSuffix(")") {
           let isThere = files.contains { $0.declares(name) }
           #expect(isThere, "no file of the step declares \(name): \(step)")

@@ -4,38 +4,36 @@ import Testing
 
 /// What the page for contributors says of tests and checks is so.
 @Suite(.hangLimit) struct ContributingTests {
-  private static let tests: [(path: String, text: String)] = {
-    let folder = URL.packageRoot.appending(path: "Tests")
-    let paths = (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
-      .compactMap { $0 as? String }
-    // This file has examples.
-    let own = URL(filePath: #filePath).lastPathComponent
-    return paths.filter { $0.hasSuffix(".swift") && !$0.hasSuffix(own) }.sorted().map { path in
-      let text = try? String(contentsOf: folder.appending(path: path), encoding: .utf8)
-      return ("Tests/" + path, text ?? "")
-    }
-  }()
+  /// All files of the tests but this one, which has examples.
+  private static let tests = PackageFile.tests.filter {
+    !$0.path.hasSuffix(URL(filePath: #filePath).lastPathComponent)
+  }
 
   /// What stands in the brackets of each attribute `@Suite` of a source; empty for one without.
-  private static func traits(ofSuitesIn source: String) -> [Substring] {
-    source.matches(of: /(?m)^\ *(?:@MainActor )?@Suite/).map { match in
-      let rest = source[match.range.upperBound...]
+  private static func traits(ofSuitesIn lines: [String]) -> [String] {
+    lines.indices.filter { lines[$0].contains("@Suite") }.compactMap { index in
+      guard let match = lines[index].prefixMatch(of: /\ *(?:@MainActor )?@Suite/) else {
+        return nil
+      }
+      let rest = lines[index][match.range.upperBound...]
       guard rest.first == "(" else { return "" }
+      let text = ([String(rest)] + lines[(index + 1)...]).prefix(20).joined(separator: "\n")
       var depth = 0
-      let end = rest.firstIndex { character in
+      let end = text.firstIndex { character in
         if character == "(" { depth += 1 }
         if character == ")" { depth -= 1 }
         return depth == 0
       }
-      return rest[..<(end ?? rest.endIndex)]
+      return String(text[..<(end ?? text.endIndex)])
     }
   }
 
   @Test("each suite has the limit of time that only a hang meets, and no test has another one")
   func hangLimit() {
     var count = 0
-    for (path, text) in Self.tests where text.contains(/(?m)^\ *@Test/) {
-      let suites = Self.traits(ofSuitesIn: text)
+    for file in Self.tests where file.hasTests {
+      let path = file.path
+      let suites = Self.traits(ofSuitesIn: file.lines)
       count += suites.count
       #expect(!suites.isEmpty, "\(path): write @Suite(.hangLimit)")
       for traits in suites {
@@ -44,7 +42,9 @@ import Testing
       }
     }
     #expect(count > 200)
-    let others = Self.tests.filter { $0.text.contains(/\.timeLimit\(\.minutes\(\d/) }
+    let others = Self.tests.filter {
+      $0.text.range(of: ".timeLimit(") != nil && $0.text.contains(/\.timeLimit\(\.minutes\(\d/)
+    }
     #expect(others.map(\.path) == [])
   }
 
@@ -63,13 +63,11 @@ import Testing
 
   /// The lines of the tests of a source that stand in no suite, as in an extension of another type:
   /// no trait is theirs.
-  private static func testsOutside(of suites: Set<Substring>, in source: String) -> [Int] {
+  private static func testsOutside(of suites: Set<Substring>, in source: [String]) -> [Int] {
     // In what is formatted, indentation says what stands in what.
     var types: [(indentation: Int, name: Substring)] = []
     var lines: [Int] = []
-    for (number, line) in source.split(separator: "\n", omittingEmptySubsequences: false)
-      .enumerated()
-    {
+    for (number, line) in source.enumerated() {
       let code = line.drop { $0 == " " }
       let indentation = line.utf8.count - code.utf8.count
       if code.hasPrefix("}") {
@@ -95,8 +93,8 @@ import Testing
   @Test("each test stands in a suite, whose traits are the test's")
   func insideOfSuites() {
     let suites = Set(Self.suites.values.joined())
-    let outside = Self.tests.flatMap { path, text in
-      Self.testsOutside(of: suites, in: text).map { "\(path):\($0)" }
+    let outside = Self.tests.filter(\.hasTests).flatMap { file in
+      Self.testsOutside(of: suites, in: file.lines).map { "\(file.path):\($0)" }
     }
     #expect(outside == [])
     let source = """
@@ -111,7 +109,8 @@ import Testing
         @Test func c() {}
       }
       """
-    #expect(Self.testsOutside(of: Set(Self.suites(in: source)), in: source) == [9])
+    let lines = source.components(separatedBy: "\n")
+    #expect(Self.testsOutside(of: Set(Self.suites(in: source)), in: lines) == [9])
   }
 
   /// Why a test's name is no promise: a sentence begins with its subject.
@@ -131,11 +130,11 @@ import Testing
   @Test("each test's name is a sentence that begins with its subject")
   func names() {
     var count = 0
-    for (path, text) in Self.tests {
-      for match in text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)+)"/) {
+    for file in Self.tests where file.hasTests {
+      for match in file.text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)+)"/) {
         count += 1
         let fault = Self.fault(ofName: match.1)
-        #expect(fault == nil, "\(path): \(fault ?? "")")
+        if let fault { Issue.record("\(file.path): \(fault)") }
       }
     }
     #expect(count > 1_500)
@@ -152,7 +151,7 @@ import Testing
           @Suite struct A {}
             @MainActor @Suite("(a)", .timeLimit(.minutes(1))) struct B {}
           // @Suite(.c) struct C {}
-          """) == ["", #"("(a)", .timeLimit(.minutes(1))"#])
+          """.components(separatedBy: "\n")) == ["", #"("(a)", .timeLimit(.minutes(1))"#])
   }
 
   @Test("each command of the page runs a script that is there, or tests that `swift test` compiles")
@@ -190,8 +189,9 @@ import Testing
       }
       #expect(line("Bug") != nil && line("Message") != nil, "\(name)")
       let finder = try #require(line("Found by")?.split(separator: "/"), "\(name)")
-      let isThere = Self.tests.contains { path, text in
-        Self.suites[path]?.contains(finder[0]) == true && text.contains("func \(finder[1])(")
+      let isThere = Self.tests.contains {
+        Self.suites[$0.path]?.contains(finder[0]) == true
+          && $0.text.contains("func \(finder[1])(")
       }
       #expect(finder.count == 2 && isThere, "\(name): there is no \(finder.joined(separator: "/"))")
     }

@@ -9,16 +9,17 @@ import Testing
 /// the program does not link.
 @Suite(.hangLimit) struct OpenClassTests {
   private struct Source {
+    /// The path below `Sources`.
     let path: String
-    let lines: [Substring]
+    let lines: [String]
 
-    init(_ path: String, _ text: String) {
+    init(_ path: String, _ lines: [String]) {
       self.path = path
-      lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      self.lines = lines
     }
 
     /// Those that open a body, by their names and indentations.
-    private static func type(of line: Substring) -> (name: String, indentation: Int)? {
+    private static func type(of line: String) -> (name: String, indentation: Int)? {
       // A regular expression takes long to find nothing.
       guard line.contains("class ") || line.contains("extension "),
         let match = line.firstMatch(of: #/^( *)(?:[\w@()]+ )*(?:class|extension) (\w+)/#)
@@ -34,6 +35,7 @@ import Testing
 
     /// The types that have a convenience initialiser which can be called, with the lines.
     var convenience: [(type: String, line: Int)] {
+      guard lines.contains(where: { $0.contains("convenience") }) else { return [] }
       var found: [(String, Int)] = []
       var types: [Int: String] = [:]
       for (index, line) in lines.enumerated() {
@@ -62,18 +64,13 @@ import Testing
     }
   }
 
-  private static func sources() throws -> [Source] {
-    let folder = URL.packageRoot.appending(path: "Sources")
-    return try (FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? [])
-      .compactMap { $0 as? String }
-      .filter { $0.hasSuffix(".swift") && !$0.contains(".docc/") }
-      .sorted()
-      .map { Source($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8)) }
+  private static let sources = PackageFile.sources.filter { !$0.path.contains(".docc/") }.map {
+    Source(String($0.path.dropFirst("Sources/".count)), $0.lines)
   }
 
   @Test("every initialiser of an open class can be called by a subclass")
-  func designated() throws {
-    #expect(try Self.faults(Self.sources()) == [])
+  func designated() {
+    #expect(Self.faults(Self.sources) == [])
   }
 
   @Test("the client package subclasses each open class")
@@ -82,7 +79,7 @@ import Testing
       contentsOf: .packageRoot.appending(path: ".ci/clients/Sources/Subclasses/main.swift"),
       encoding: .utf8)
     // No product has the primitives.
-    let classes = try Self.sources().filter { !$0.path.hasPrefix("ProcedurePrimitives/") }
+    let classes = Self.sources.filter { !$0.path.hasPrefix("ProcedurePrimitives/") }
       .flatMap(\.openClasses)
     #expect(classes.count > 30)
     // What the network procedures have in common has no initialiser of its own for others.
@@ -94,7 +91,10 @@ import Testing
 
   @Test("a convenience initialiser is found: of the class, of an extension, in a condition")
   func finds() {
-    let a = Source(
+    func source(_ path: String, _ text: String) -> Source {
+      Source(path, text.components(separatedBy: "\n"))
+    }
+    let a = source(
       "A.swift",
       """
       nonisolated open class A<Value: Sendable>: Procedure,
@@ -109,7 +109,7 @@ import Testing
         convenience init(two: Int) { self.init() }
       }
       """)
-    let b = Source(
+    let b = source(
       "B.swift",
       """
       extension A {

@@ -75,17 +75,9 @@ struct PromiseIndex {
 
   /// That of this package.
   static func ofPackage() throws -> PromiseIndex {
-    let tests = URL.packageRoot.appending(path: "Tests").path
-    let paths = (FileManager.default.enumerator(atPath: tests)?.allObjects ?? [])
-      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
-    let sources = try paths.map { path in
-      (
-        path: "Tests/\(path)",
-        text: try String(contentsOfFile: "\(tests)/\(path)", encoding: .utf8)
-      )
-    }
     let promises = try String(
       contentsOf: URL.packageRoot.appending(path: "Documentation/Promises.md"), encoding: .utf8)
-    return PromiseIndex(promises: promises, sources: sources)
+    return PromiseIndex(
+      promises: promises, sources: PackageFile.tests.map { (path: $0.path, text: $0.text) })
   }
 }

@@ -92,25 +92,28 @@ struct SourceFile {
 
   /// Identifiers, and each other character that is no space, without comments and text.
   private static func words(of text: String) -> [String] {
+    let (slash, quote) = (UInt8(ascii: "/"), UInt8(ascii: "\""))
+    let (newline, space) = (UInt8(ascii: "\n"), UInt8(ascii: " "))
+    // Plain loops: what is generic takes long in unoptimised code.
     let bytes = Array(text.utf8)
-    func has(_ part: String, at place: Int) -> Bool {
-      bytes[place...].starts(with: part.utf8)
-    }
+    let isPartOfWord = isPartOfWord
     var words: [String] = []
     var place = 0
     while place < bytes.count {
       let byte = bytes[place]
-      switch byte {
-      case UInt8(ascii: "/") where has("//", at: place):
-        place = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      case UInt8(ascii: "\""):
-        place = endOfText(from: place, in: bytes)
-      case _ where isPartOfWord(byte):
-        let end = bytes[place...].firstIndex { !isPartOfWord($0) } ?? bytes.count
+      if byte <= space {
+        place += 1
+      } else if isPartOfWord[Int(byte)] {
+        var end = place + 1
+        while end < bytes.count, isPartOfWord[Int(bytes[end])] { end += 1 }
         words.append(String(decoding: bytes[place..<end], as: UTF8.self))
         place = end
-      default:
-        if byte > UInt8(ascii: " ") { words.append(String(UnicodeScalar(byte))) }
+      } else if byte == slash, place + 1 < bytes.count, bytes[place + 1] == slash {
+        while place < bytes.count, bytes[place] != newline { place += 1 }
+      } else if byte == quote {
+        place = endOfText(from: place, in: bytes)
+      } else {
+        words.append(String(UnicodeScalar(byte)))
         place += 1
       }
     }
@@ -131,7 +134,8 @@ struct SourceFile {
     return place
   }
 
-  private static func isPartOfWord(_ byte: UInt8) -> Bool {
+  /// Whether each byte is part of an identifier or a number.
+  private static let isPartOfWord: [Bool] = (UInt8.min...UInt8.max).map { byte in
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):

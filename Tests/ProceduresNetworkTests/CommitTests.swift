@@ -200,8 +200,7 @@ struct CommitTests {
       connection.send(Data(count: 1_000))
     }
     defer { server.stop() }
-    let rounds = ProcessInfo.processInfo.environment["STRESS"] == nil ? 300 : 3_000
-    for round in 0..<rounds {
+    for round in 0..<(Rounds.isStress ? 3_000 : 150) {
       let (entered, gate) = (Gate(), Gate())
       end.value = gate
       let stream = NetworkStreamProcedure(session: session, url: server.url("/")) {
@@ -229,7 +228,7 @@ struct CommitTests {
     defer { server.stop() }
     let directory = try TemporaryDirectory()
     var spins = 0
-    for round in 0..<300 {
+    for round in 0..<(Rounds.isStress ? 300 : 100) {
       let gate = Gate()
       sent.value = gate
       let resumes = round % 2 == 0

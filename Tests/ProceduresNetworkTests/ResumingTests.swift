@@ -26,11 +26,7 @@ private final class Resource: Sendable {
   let state: Locked<State>
 
   init(_ count: Int, cutAfter mostBytes: Int = .max) {
-    state = Locked(State(body: Resource.bytes(count, 7), mostBytes: mostBytes))
-  }
-
-  static func bytes(_ count: Int, _ factor: Int) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* factor >> 3) })
+    state = Locked(State(body: .pattern(count), mostBytes: mostBytes))
   }
 
   var body: Data { state.withLock { $0.body } }
@@ -139,7 +135,7 @@ struct ResumingTests {
       defer { server.stop() }
       #expect(await queue.run(download(server, "/a")).isFailure)
       resource.change { state in
-        (state.body, state.mostBytes) = (Resource.bytes(200_000, 11), .max)
+        (state.body, state.mostBytes) = (.pattern(200_000, factor: 11), .max)
         if path == "/a" { state.header = ["ETag: \"two\""] }
       }
       let second = download(server, path)
@@ -153,7 +149,7 @@ struct ResumingTests {
   func otherRequest() async throws {
     // As strong as a mark can be, and the same for all of them.
     let (resource, other) = (Resource(300_000, cutAfter: 100_000), Resource(200_000))
-    other.change { $0.body = Resource.bytes(200_000, 11) }
+    other.change { $0.body = .pattern(200_000, factor: 11) }
     let (server, otherServer) = (try resource.serve(), try other.serve())
     defer { for server in [server, otherServer] { server.stop() } }
     var header = URLRequest(url: server.url("/a?one"))
@@ -161,7 +157,7 @@ struct ResumingTests {
     for request in [
       URLRequest(url: server.url("/a?two")), URLRequest(url: otherServer.url("/a?one")), header,
     ] {
-      resource.change { ($0.body, $0.mostBytes) = (Resource.bytes(300_000, 7), 100_000) }
+      resource.change { ($0.body, $0.mostBytes) = (.pattern(300_000), 100_000) }
       #expect(await queue.run(download(server, "/a?one")).isFailure)
       #expect(directory.names.sorted() == ["file.part", "file.part-tag"])
       resource.change { ($0.body, $0.mostBytes) = (other.body, .max) }
@@ -210,7 +206,7 @@ struct ResumingTests {
     defer { server.stop() }
     #expect(await queue.run(download(server)).isFailure)
     resource.change { state in
-      (state.body, state.mostBytes) = (Resource.bytes(300_000, 11), .max)
+      (state.body, state.mostBytes) = (.pattern(300_000, factor: 11), .max)
       (state.header, state.ignoresMarks) = (["ETag: \"two\""], true)
     }
     let wrong = await queue.run(download(server))
@@ -228,7 +224,7 @@ struct ResumingTests {
     let server = try resource.serve()
     defer { server.stop() }
     #expect(await queue.run(download(server)).isFailure)
-    resource.change { $0.body = Resource.bytes(1_000, 11) }
+    resource.change { $0.body = .pattern(1_000, factor: 11) }
     #expect((await queue.run(download(server)).errors.first as? NetworkError)?.statusCode == 416)
     #expect(directory.names == [])
   }

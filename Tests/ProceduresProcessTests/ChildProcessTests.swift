@@ -36,7 +36,7 @@
 
     @Test("more input and output pass than any pipe holds, both ways at once")
     func fullPipes() async throws {
-      let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+      let data = Data.pattern(1_000_000)
       var configuration = shell("cat; cat /dev/zero | head -c 300000 >&2")
       configuration.standardInput = .data(data)
       let result = try await run(configuration).get()

@@ -35,7 +35,7 @@
     @Test("I7: input that was written before the start, and much more, arrives whole and in order")
     func order() async throws {
       let input = ProcessInputStream()
-      let piece = Data((0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+      let piece = Data.pattern(100_003)
       var all = Data()
       for count in 0..<50 {
         input.write(piece.prefix(count * 1_000))

@@ -126,21 +126,26 @@
       }
     #endif
 
+    /// In a process of its own: while a program has ended and is not reaped, the thread of Swift
+    /// Testing that waits for such processes spins.
     @Test("the duration ends with the program, not with what it left running")
-    func duration() async throws {
-      let directory = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
-      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: directory) }
-      // What it leaves reads the end of the pipe when the program has ended, and has the output for
-      // five seconds more.
-      var configuration = shell(
-        "mkfifo $D/f; { read x; sleep 5; } < $D/f & exec 3> $D/f; sleep 0.1")
-      configuration.environment["D"] = directory.path
-      configuration.outputGracePeriod = .seconds(600)
-      let start = ContinuousClock.now
-      let result = try await run(configuration).get()
-      #expect(result.duration >= .milliseconds(100))
-      #expect(result.duration < start.duration(to: .now) - .seconds(1))
+    func duration() async {
+      await #expect(processExitsWith: .success) {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        // What it leaves reads the end of the pipe when the program has ended, and has the output
+        // for five seconds more.
+        let tests = ProcessSupervisionTests()
+        var configuration = tests.shell(
+          "mkfifo $D/f; { read x; sleep 5; } < $D/f & exec 3> $D/f; sleep 0.1")
+        configuration.environment["D"] = directory.path
+        configuration.outputGracePeriod = .seconds(600)
+        let start = ContinuousClock.now
+        let result = try await tests.run(configuration).get()
+        precondition(result.duration >= .milliseconds(100))
+        precondition(result.duration < start.duration(to: .now) - .seconds(1))
+      }
     }
 
     @Test(

@@ -78,7 +78,7 @@ import Testing
 
   @Test("V4: any window of any workload adds up, and can be written")
   func anyWindow() throws {
-    for seed in 0..<UInt64(Rounds.size(1_000, otherwise: 20)) {
+    for seed in 0..<UInt64(Rounds.size(1_000, otherwise: 10)) {
       let snapshot = try RandomWorkload(seed: seed).run()
       let whole = snapshot.duration
       for (from, to) in [(0, 4), (1, 2), (1, 3), (3, 4), (2, 2)] {

@@ -182,7 +182,8 @@ import ProcedureTestSupport
   }
 
   @Test(
-    "each interval that begins ends, and no two of a procedure overlap", arguments: UInt64(1)...40)
+    "each interval that begins ends, and no two of a procedure overlap",
+    arguments: UInt64(1)...(Rounds.isStress ? 40 : 20))
   func pairs(seed: UInt64) throws {
     let workload = RandomWorkload(seed: seed)
     let notes = Notes()

@@ -138,7 +138,7 @@ import Testing
   @Test(
     "V3: spans follow the rules of OTLP's JSON, whatever the workload, and whichever part of it")
   func rules() throws {
-    for seed in 0..<UInt64(Rounds.size(500, otherwise: 30)) {
+    for seed in 0..<UInt64(Rounds.size(500, otherwise: 15)) {
       let snapshot = try RandomWorkload(seed: seed).run()
       let middle = snapshot.duration / 3..<snapshot.duration / 2
       for part in [snapshot, snapshot.during(middle)] {

@@ -63,7 +63,7 @@ internal import ProcedurePrimitives
 /// 3. `retire` is the last step of the last turn that the framework itself requests.
 struct Life: Sendable {
   /// Pending duties of the turn, and facts about the end.
-  private struct Inbox: OptionSet, Sendable {
+  private struct Inbox: BitFlags {
     let rawValue: UInt8
     static let observers = Inbox(rawValue: 1)
     static let additions = Inbox(rawValue: 2)
@@ -82,7 +82,7 @@ struct Life: Sendable {
   }
 
   /// The progress of a group with its children. Their list knows which children are left.
-  private struct GroupFlags: OptionSet, Sendable {
+  private struct GroupFlags: BitFlags {
     let rawValue: UInt8
     static let isGroup = GroupFlags(rawValue: 1)
     /// Its observers know its initial children.
@@ -106,8 +106,8 @@ struct Life: Sendable {
   private(set) var status = ProcedureStatus()
   private(set) var cancel = CancelDelivery.none
   private(set) var turn = Turn.free
-  private var inbox: Inbox = []
-  private var group: GroupFlags = []
+  private var inbox = Inbox(rawValue: 0)
+  private var group = GroupFlags(rawValue: 0)
   private(set) var parentDecision = ParentDecision.none
 
   init(isGroup: Bool = false) {

@@ -83,7 +83,7 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   /// The traits that all procedures of the class share. An override repeats those of its
   /// superclass.
-  class var traits: ProcedureTraits { [] }
+  class var traits: ProcedureTraits { ProcedureTraits(rawValue: 0) }
 
   /// Called for every procedure at each phase of its work. Ready-made ones override it.
   func workDidEnter(_ phase: WorkPhase) {}

@@ -7,7 +7,7 @@ internal import ProcedurePrimitives
 /// them. The other fields are ordered to avoid padding: with a few bytes more, freeing a procedure
 /// on another thread than the one that made it would take malloc's lock.
 @safe struct ProcedureCore: ~Copyable, Sendable {
-  private struct Flags: OptionSet, Sendable {
+  private struct Flags: BitFlags {
     let rawValue: UInt8
     static let isMember = Flags(rawValue: 1)
     static let hasMadeVoid = Flags(rawValue: 2)
@@ -18,7 +18,7 @@ internal import ProcedurePrimitives
   }
 
   private var storedLife: Life
-  private var flags: Flags = []
+  private var flags = Flags(rawValue: 0)
   /// The list whose workers run its turns, from enqueued until retired.
   ///
   /// A member does not retain the list: many threads would do that at once. The list lives as long
@@ -37,6 +37,7 @@ internal import ProcedurePrimitives
   var observers = ObserverList()
   var urgency = Urgency()
 
+  @inline(__always)
   init(isGroup: Bool) {
     storedLife = Life(isGroup: isGroup)
   }
@@ -44,7 +45,9 @@ internal import ProcedurePrimitives
   /// Whether it is a member of `list`: false if its group refused it.
   private(set) var isMember: Bool {
     @inline(__always) get { flags.contains(.isMember) }
-    set { if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) } }
+    @inline(__always) set {
+      if newValue { flags.insert(.isMember) } else { flags.remove(.isMember) }
+    }
   }
 
   /// Whether an attachment is called after each change of the life. One load.

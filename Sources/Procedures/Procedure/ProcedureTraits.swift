@@ -1,7 +1,7 @@
 internal import ProcedurePrimitives
 
 /// The traits that all procedures of a class share.
-struct ProcedureTraits: OptionSet, Sendable {
+struct ProcedureTraits: BitFlags {
   let rawValue: UInt8
   /// It is a `GroupProcedure`, and ends automatically when its children have.
   static let isGroup = ProcedureTraits(rawValue: 1)

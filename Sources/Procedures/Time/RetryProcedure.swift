@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// Makes attempts until one succeeds, with a wait between two.
 ///
 /// ```swift

@@ -35,7 +35,7 @@ import Testing
 
   @Test("random workloads in simulation keep every promise")
   func simulated() async throws {
-    let count = UInt64(Rounds.size(100_000, otherwise: 400))
+    let count = UInt64(Rounds.size(100_000, otherwise: 200))
     let failure = await onThreadOfItsOwn { () -> (any Error)? in
       do {
         for seed in 0..<count {

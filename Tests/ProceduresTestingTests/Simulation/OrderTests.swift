@@ -65,7 +65,7 @@ import Testing
 
   @Test("the same seed decides the same, whichever way it decides")
   func repeatable() throws {
-    for seed in 0..<200 as Range<UInt64> {
+    for seed in 0..<UInt64(Rounds.size(200, otherwise: 100)) {
       func run(_ draws: [Int]?) throws -> ProcedureSimulation {
         let simulation = ProcedureSimulation(seed: seed, draws: draws)
         try simulation.run { simulation in

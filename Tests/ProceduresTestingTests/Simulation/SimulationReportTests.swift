@@ -135,12 +135,13 @@ import Testing
 
   @Test("exploring ends a run that does not come to an end after the steps that it is given")
   func endless() {
+    // One error for all: what never ends keeps its errors, and after each test Swift Testing goes
+    // through all that were thrown and still exist.
+    let again: any Error = TestError("again")
     let error = #expect(throws: SimulationError.self) {
       try ProcedureSimulation.explore(seeds: 0..<1, mostSteps: 1_000) { simulation in
         simulation.makeQueue().add(
-          RetryProcedure(name: "endless", wait: .immediate) {
-            BlockProcedure { throw TestError("again") }
-          })
+          RetryProcedure(name: "endless", wait: .immediate) { BlockProcedure { throw again } })
       }
     }
     let text = "\(error!)"

@@ -72,7 +72,7 @@ import Testing
 
   @Test("R1: dependencies that hand a value over may be added in turn with others that are removed")
   func handOversAndRemovals() async {
-    let count = 1_000
+    let count = Rounds.size(1_000, otherwise: 400)
     await onThreadOfItsOwn {
       for isByClosure in [false, true] {
         let queue = ProcedureQueue(scheduler: scheduler)

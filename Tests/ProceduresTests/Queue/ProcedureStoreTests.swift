@@ -223,7 +223,8 @@ import Testing
     "K13, Z3: procedures of a key run one at a time, in order, and none is lost, whatever is cancelled when"
   )
   func simulated() throws {
-    try ProcedureSimulation.explore(seeds: 0..<200) { simulation in
+    let seeds = 0..<UInt64(Rounds.size(200, otherwise: 100))
+    try ProcedureSimulation.explore(seeds: seeds) { simulation in
       let queue = simulation.makeQueue(maxConcurrentProcedureCount: simulation.random(in: 1...4))
       let store = ProcedureStore<Int>(on: queue)
       let (running, started) = (Recorder<Int>(), Recorder<[Int]>())

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized, .hangLimit) struct CancelledGroupRaceTests {
   @Test("G1, C7: a group with a child that was cancelled before runs the others")
   func madeWithCancelledChild() async {
-    for round in 0..<Rounds.size(5_000, otherwise: 200) {
+    for round in 0..<Rounds.size(5_000, otherwise: 100) {
       let cancelled = TracedProcedure()
       cancelled.cancel()
       let plain = (0..<1 + round % 300).map { _ in TracedProcedure() }
@@ -28,7 +28,7 @@ import Testing
     "G5: a child that is added to a group that reads cancelled is cancelled, however large the tree"
   )
   func addedWhileWalked() async {
-    for _ in 0..<Rounds.size(300, otherwise: 10) {
+    for _ in 0..<Rounds.size(300, otherwise: 5) {
       let target = GroupProcedure(TracedProcedure(end: .whenToldOrCancelled))
       let large = GroupProcedure(
         children: (0..<Rounds.size(20_000, otherwise: 2_000)).map { _ in

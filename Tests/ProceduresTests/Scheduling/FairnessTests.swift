@@ -26,7 +26,7 @@ import Testing
       let stop = Gate()
       let busy = (0..<4).map { _ in ProcedureQueue() }
       for queue in busy { queue.add(Endless(until: stop)) }
-      for _ in 0..<(Rounds.isStress ? 1_000 : 5) {
+      for _ in 0..<(Rounds.isStress ? 1_000 : 3) {
         let other = ProcedureQueue()
         #expect(await other.run(BlockProcedure {}) == .succeeded)
         #expect(await other.run(DelayProcedure(by: .milliseconds(1))) == .succeeded)

@@ -44,7 +44,7 @@ internal import ProcedurePrimitives
 /// 3. In a cancelled group no child starts.
 struct ListMachine: Sendable {
   /// Reasons why no member starts although the list has begun.
-  private struct Stops: OptionSet, Sendable {
+  private struct Stops: BitFlags {
     let rawValue: UInt8
     static let suspended = Stops(rawValue: 1)
     /// The group has given up its slot.

@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 struct ObserverList: Sendable {
   private(set) var entries = SmallList<ObserverEntry>()
   /// The events that at least one of them wants to receive.
-  private(set) var wants: ProcedureEvents = []
+  private(set) var wants = ProcedureEvents(rawValue: 0)
   /// Two to this power is the number of entries at which removed ones are dropped.
   private var pruneExponent: UInt8 = 4
 
