@@ -23,6 +23,7 @@ public struct LockByte: ~Copyable, Sendable {
   #endif
   /// The explorer's count of uses of the guarded data.
   @usableFromInline let uses = UseCount(of: "what a LockByte guards")
+  @usableFromInline let holder = LockHolder()
 
   /// Makes a byte that holds `initial`, of which the highest bit must be zero.
   @inlinable
@@ -47,13 +48,17 @@ public struct LockByte: ~Copyable, Sendable {
       identity.acquire()
     #endif
     let published = owned.acquire()
+    #if DEBUG || MODEL || CHAOS
+      holder.acquired()
+    #endif
     uses.note()
     return published
   }
 
-  /// Publishes `byte`. The caller holds the lock and keeps it.
+  /// Publishes `byte`, and keeps the lock.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
+    assertHeld()
     schedulingPoint()
     owned.publish(byte)
   }
@@ -63,9 +68,22 @@ public struct LockByte: ~Copyable, Sendable {
   public borrowing func release(publishing byte: UInt8) {
     // Other threads may see the writes under the lock before the byte.
     schedulingPoint()
+    #if DEBUG || MODEL || CHAOS
+      assertHeld()
+      holder.released()
+    #endif
     owned.release(publishing: byte)
     #if MODEL || CHAOS
       identity.release()
+    #endif
+  }
+
+  /// Stops a debug build if the calling thread does not hold the lock. Does nothing in a release
+  /// build.
+  @inlinable @inline(__always)
+  public borrowing func assertHeld() {
+    #if DEBUG || MODEL || CHAOS
+      holder.assertHeld("a LockByte")
     #endif
   }
 }

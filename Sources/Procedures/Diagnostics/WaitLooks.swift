@@ -161,7 +161,7 @@ extension ProcedureList {
       var members: [(Procedure, isReferencedByListOnly: Bool)] = []
       storage.machine.buckets.forEach(ofFirst: limit) { member in
         // Before this refers to it.
-        let isReferencedByListOnly = member.isReferencedByListOnly
+        let isReferencedByListOnly = member.isReferencedByListOnly(storage.machine.buckets.held)
         members.append((member.procedure, isReferencedByListOnly))
       }
       return (members, storage.machine.buckets.first?.procedure)

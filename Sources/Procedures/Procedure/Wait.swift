@@ -338,7 +338,7 @@ extension ListMachine {
     of procedure: Procedure, of list: ProcedureList, in group: Procedure?,
     _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
-    let bucket = procedure.membership.bucket
+    let bucket = membership(of: procedure).bucket
     // 1. A member of an incomplete batch is being added at this moment; a group without its slot
     //    waits for time.
     if bucket == .none || bucket == .waiting || isCancelled { return .nothing }

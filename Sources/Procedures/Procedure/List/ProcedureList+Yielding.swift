@@ -62,7 +62,7 @@ extension Procedure {
     // it finishes instead, and the caller gives the slot back.
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list,
-        list.locked({ _ in membership.bucket == .running })
+        list.locked({ $0.machine.membership(of: self).bucket == .running })
       else { return nil }
       return childList?.reclaimSlot()
     }

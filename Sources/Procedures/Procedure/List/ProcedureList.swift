@@ -20,7 +20,7 @@ internal import ProcedurePrimitives
 /// 2. A member's place (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be in flight.
 final class ProcedureList: Sendable {
-  struct Storage: Sendable {
+  struct Storage: ~Copyable, Sendable {
     var machine: ListMachine
     /// The cancel of the group, or of the whole queue: each member that is added from now on is
     /// cancelled.
@@ -425,8 +425,9 @@ extension ProcedureList {
       owner == nil || enqueueRequest.role == .initialChild,
       arrivals.isOpen
     {
-      enqueueRequest.note(in: procedure)
-      if let mustLook = arrivals.append(procedure, isExpected: isWorkerComing) {
+      let held = HeldList.adding(procedure)
+      enqueueRequest.note(in: procedure, held)
+      if let mustLook = arrivals.append(procedure, isExpected: isWorkerComing, held) {
         // The follow-up comes when the group is made.
         if owner != nil { return (.accepted(isAnnounced: false), .nothing) }
         guard mustLook else {
@@ -478,7 +479,7 @@ extension ProcedureList {
           needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
       // 2. The caller that completes the batch decides whether members are stuck.
-      if procedure.membership.isInBatch {
+      if storage.machine.membership(of: procedure).isInBatch {
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
       // 3. A worker of this list is about to take its next job in any case.
@@ -511,7 +512,7 @@ extension ProcedureList {
   /// - Parameter attempt: the attempt in which a worker took it; nil for any.
   func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
     locked { storage in
-      let membership = procedure.membership
+      let membership = storage.machine.membership(of: procedure)
       guard membership.bucket.hasSlot, attempt == nil || membership.attempt == attempt else {
         return .nothing
       }
@@ -659,8 +660,8 @@ extension ProcedureList {
       // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
       //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
       //    of its last child.
-      if member.membership.bucket == .none { admitAll(&storage) }
-      let hasStarted = member.membership.bucket != .granted
+      if storage.machine.membership(of: member).bucket == .none { admitAll(&storage) }
+      let hasStarted = storage.machine.membership(of: member).bucket != .granted
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and are offered before the next job is
@@ -836,7 +837,7 @@ extension ProcedureList {
     while isMember {
       isMember = await withCheckedContinuation { continuation in
         let mustWait = storage.withLock { storage in
-          guard procedure.membership.bucket != .none else { return false }
+          guard storage.machine.membership(of: procedure).bucket != .none else { return false }
           storage.leaveWaiters.made.append(.task(continuation, FinishWaiter.Place()))
           return true
         }
