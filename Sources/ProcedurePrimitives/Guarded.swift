@@ -27,8 +27,17 @@ public import Synchronization
   /// access at a time.
   @unsafe @inlinable @inline(__always)
   public borrowing func address(with proof: borrowing Proof) -> UnsafeMutablePointer<Value> {
-    uses.note()
-    return unsafe cell._address
+    unsafe addressWithoutProof
+  }
+
+  /// The address, for accessors of the proof itself: a closure that captures the proof, which has no
+  /// copies, is not inlined.
+  @unsafe @inlinable
+  public var addressWithoutProof: UnsafeMutablePointer<Value> {
+    @inline(__always) get {
+      uses.note()
+      return unsafe cell._address
+    }
   }
 
   /// Records for the explorer that the owner of the value is being deallocated: nobody else can

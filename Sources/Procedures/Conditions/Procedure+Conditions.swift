@@ -69,7 +69,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once the procedure has finished.
   public final var conditions: [any Condition] {
-    peek { $0.requirements?.evaluation?.entries ?? .none }.map(\.condition)
+    peek { $0.requirements?.value.evaluation?.entries ?? .none }.map(\.condition)
   }
 
   /// The name of the condition that answered `.ignored`, and so ended this procedure before it ran.
@@ -83,7 +83,7 @@ extension Procedure {
   ///
   /// You may read it on any thread. It is set before DidCancel observers are called, but after the
   /// handlers of the procedure's own cancellation token.
-  public final var ignoredCondition: String? { peek { $0.ending?.ignoredCondition } }
+  public final var ignoredCondition: String? { peek { $0.ending?.value.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
 
@@ -139,7 +139,7 @@ extension Procedure {
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = withCore { core in
       guard core.life.isEvaluating(attempt), let list = core.list,
-        let serial = core.requirements?.evaluation?.expectAnswer()
+        let serial = core.requirements?.value.evaluation?.expectAnswer()
       else { return nil }
       core.record?.note { $0.ask(condition, at: $1) }
       return (serial, list.context)
@@ -149,7 +149,7 @@ extension Procedure {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
-        guard let task = core.requirements?.evaluation?.receive(result, for: serial) else {
+        guard let task = core.requirements?.value.evaluation?.receive(result, for: serial) else {
           return .none
         }
         released = task
@@ -157,7 +157,7 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = withCore { $0.requirements?.evaluation?.keep(task, for: serial) ?? false }
+    let isWanted = withCore { $0.requirements?.value.evaluation?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
   }
 
@@ -176,9 +176,9 @@ extension Procedure {
     let start: (list: ProcedureList, first: Int, ProcedureList.FollowUp)? = withCore { core in
       guard core.life.mayStart, let list = core.list, let requirements = core.requirements
       else { return nil }
-      let first = requirements.prerequisites.count
+      let first = requirements.value.prerequisites.count
       for link in links { link.arm(for: self) }
-      requirements.prerequisites += links.map { Prerequisite(link: $0) }
+      requirements.value.prerequisites += links.map { Prerequisite(link: $0) }
       let effect = core.life.post(.conditionBrings(procedures.count))
       return (list, first, effect == .wait ? list.makeWaiting(self) : .nothing)
     }
@@ -189,7 +189,7 @@ extension Procedure {
       if link.dependency.claimAsPrerequisite() {
         list.add(link.dependency, as: .prerequisite)
         // The requirements are nil if this procedure has finished in between.
-        withCore { $0.requirements?.prerequisites[first + offset].isOurs = true }
+        withCore { $0.requirements?.value.prerequisites[first + offset].isOurs = true }
       }
       Dependency.enter(link)
     }

@@ -58,6 +58,7 @@ class Dependency: @unchecked Sendable {
   @safe @exclusivity(unchecked) fileprivate final var isTakenBack = false
   /// How many entries may follow this one before the row is searched for revoked ones.
   @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
+  /// The table above says who owns it.
   @safe @exclusivity(unchecked) private final var dependent: Procedure?
   private final let usesOfDependent = UseCount(of: "the dependent of a dependency")
   /// The dependency that was added to the dependent before this one.
@@ -330,11 +331,11 @@ struct Dependencies: Sendable {
 final class DependencyIndex: Attachment, @unchecked Sendable {
   /// The dependencies that the user has added, by the identity of the procedure, in the order in
   /// which they were added.
-  @safe @exclusivity(unchecked) private var known: [ObjectIdentifier: [Dependency]] = [:]
+  private var known: [ObjectIdentifier: [Dependency]] = [:]
   /// The latest known entry of the row; all earlier entries are known.
-  @safe @exclusivity(unchecked) private var latestKnown: Dependency?
-  @safe @exclusivity(unchecked) private var count = 0
-  @safe @exclusivity(unchecked) private var takenBackCount = 0
+  private var latestKnown: Dependency?
+  private var count = 0
+  private var takenBackCount = 0
 
   /// - Returns: the dependencies on `procedure`, and the entries that leave the row.
   fileprivate func takeBack(

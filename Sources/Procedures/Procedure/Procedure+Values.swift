@@ -99,27 +99,27 @@ extension Procedure {
 }
 
 /// Values that are handed from one procedure to the next.
-final class Values: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var input = StoredValue()
+struct Values: AttachedValue {
+  var input = StoredValue()
   /// A value of the procedure's `Output`, or an error.
-  @safe @exclusivity(unchecked) var output = StoredValue()
+  var output = StoredValue()
   /// Whether the accepted finish brought the output.
-  @safe @exclusivity(unchecked) var isOutputFinal = false
+  var isOutputFinal = false
 
-  override var afterFinish: Attachment? { self }
+  var isKeptAfterFinish: Bool { true }
 }
 
 extension ProcedureCore {
-  private var values: Values? { attachments.existing() }
+  private var values: Attached<Values>? { attachments.existing() }
 
-  fileprivate var input: StoredValue { values?.input ?? StoredValue() }
+  fileprivate var input: StoredValue { values?.value.input ?? StoredValue() }
 
   fileprivate var output: StoredValue {
-    hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue()
+    hasMadeVoid ? StoredValue(()) : values?.value.output ?? StoredValue()
   }
 
   fileprivate var isOutputFinal: Bool {
-    hasMadeVoid || values?.isOutputFinal == true
+    hasMadeVoid || values?.value.isOutputFinal == true
   }
 }
 

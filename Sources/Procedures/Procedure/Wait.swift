@@ -167,7 +167,7 @@ extension Procedure {
     var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
         core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
-        core.registrations?.token?.identity,
+        core.registrations?.state.token?.identity,
         core.life.parentDecision == .asked ? core.list?.group : nil,
         core.life.state == .executing && !core.life.isToldToFinish
       )
@@ -246,26 +246,26 @@ extension ProcedureCore {
   }
 
   fileprivate var blockedCall: WaitingCall? {
-    attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
+    attachments.existing(BlockedTurn.self)?.value.call.flatMap { $0.isWaiting ? $0 : nil }
   }
 
   /// The call in which a handler is blocked that is called for its cancel: that is delivered when
   /// the handler has returned.
   private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
-    guard let call = attachments.existing(BlockedTurn.self)?.callOfHandler, call.isWaiting else {
+    guard let call = attachments.existing(BlockedTurn.self)?.value.callOfHandler, call.isWaiting else {
       return nil
     }
     return life.turn.isHeld && !life.isTurnDue ? call.besideUserCode(of: procedure) : call
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
-  fileprivate var hasSomethingToAnnounce: Bool { deferred.map { !$0.additions.isEmpty } ?? false }
+  fileprivate var hasSomethingToAnnounce: Bool { deferred.map { !$0.value.additions.isEmpty } ?? false }
 
   /// The wait of a turn that is not free; nil if it is.
   private var waitOfHeldTurn: Wait? {
     guard life.turn.isHeld else { return nil }
     if let event = life.awaitedHold { return .pendingEvent(event) }
-    if let call = deferred?.suspendedDelivery?.awaitedCall { return .observer(call) }
+    if let call = deferred?.value.suspendedDelivery?.awaitedCall { return .observer(call) }
     if life.parentDecision == .awaited, let group = list?.group { return .answer(of: group) }
     return .nothing
   }
@@ -289,18 +289,18 @@ extension ProcedureCore {
       let dependencies = self.dependencies.awaitedProcedures
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        requirements?.prerequisites.map(\.link).filter(\.isArmed).map(\.dependency) ?? []
-      if let name = requirements?.conditions?.currentName, !prerequisites.isEmpty {
+        requirements?.value.prerequisites.map(\.link).filter(\.isArmed).map(\.dependency) ?? []
+      if let name = requirements?.value.conditions?.currentName, !prerequisites.isEmpty {
         return .prerequisites(of: name, prerequisites)
       }
       return asksList ? waitForPlace(seeing: &reading.seen) : .nothing
     }
     // 3. A condition that was asked and has not answered.
     if life.isEvaluating {
-      guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
+      guard let conditions = requirements?.value.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
-      let ownToken = registrations?.token?.identity
+      let ownToken = registrations?.state.token?.identity
       if let call = conditions.awaitedTask?.waitingCall(endedBy: ownToken) {
         return .call(call, [])
       }

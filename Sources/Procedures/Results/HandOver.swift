@@ -128,7 +128,7 @@ extension ProcedureCore {
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver
   ) -> Dependencies? {
-    guard life.mayStillTake, requirements?.handOvers.first == nil else { return nil }
+    guard life.mayStillTake, requirements?.value.handOvers.first == nil else { return nil }
     attachments.with(Values.self) { swap(&$0.input, &input) }
     return forget(handOver)
   }

@@ -213,6 +213,10 @@ struct MemberLinks: Sendable {
   }
 
   static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
+
+  fileprivate var links: UnsafeMutablePointer<MemberLinks> {
+    @inline(__always) get { unsafe with { unsafe $0.links.addressWithoutProof } }
+  }
 }
 
 /// The proof that the lock of a list is held. With it, the places of the list's members can be read
@@ -246,38 +250,33 @@ struct HeldList: ~Copyable, Sendable {
   }
 
   subscript(member: Member) -> Membership {
-    @inline(__always) get { member.with { self[$0] } }
+    @inline(__always) get {
+      unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee
+    }
     @inline(__always) nonmutating _modify {
-      let membership = unsafe member.with { unsafe $0.membership.address(with: self) }
-      yield unsafe &membership.pointee
+      yield unsafe &member.with { unsafe $0.membership.addressWithoutProof }.pointee
     }
   }
 
   /// The next member in its line.
   subscript(nextOf member: Member) -> Member? {
-    @inline(__always) get {
-      Member(bits: member.with { unsafe $0.links.address(with: self).pointee.next })
-    }
-    @inline(__always) nonmutating set {
-      member.with { unsafe $0.links.address(with: self).pointee.next = newValue?.bits ?? 0 }
-    }
+    @inline(__always) get { Member(bits: unsafe member.links.pointee.next) }
+    @inline(__always) nonmutating set { unsafe member.links.pointee.next = newValue?.bits ?? 0 }
   }
 
   /// The previous member in its line.
   subscript(previousOf member: Member) -> Member? {
-    @inline(__always) get {
-      Member(bits: member.with { unsafe $0.links.address(with: self).pointee.previous })
-    }
+    @inline(__always) get { Member(bits: unsafe member.links.pointee.previous) }
     @inline(__always) nonmutating set {
-      member.with { unsafe $0.links.address(with: self).pointee.previous = newValue?.bits ?? 0 }
+      unsafe member.links.pointee.previous = newValue?.bits ?? 0
     }
   }
 
   /// A number that grows with each procedure that becomes a member of the list.
   subscript(ageOf member: Member) -> UInt32 {
-    @inline(__always) get { member.with { unsafe $0.age.address(with: self).pointee } }
+    @inline(__always) get { unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee }
     @inline(__always) nonmutating set {
-      member.with { unsafe $0.age.address(with: self).pointee = newValue }
+      unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee = newValue
     }
   }
 
