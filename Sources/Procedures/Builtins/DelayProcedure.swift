@@ -94,7 +94,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   private let end: Due
   /// Only the thread that removed the timer from its service uses it: the timer's thread when it
   /// fires, or the turn's if it cancelled the timer in time.
-  @safe @exclusivity(unchecked) private var procedure: Procedure?
+  private var procedure: Procedure?
   private let pending = TurnOwned<(clock: TimerClock, key: SlabKey)?>(nil)
 
   init(_ end: Due) {

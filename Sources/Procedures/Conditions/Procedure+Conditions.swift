@@ -29,13 +29,13 @@ extension Procedure {
         ? core.life.post(.exclusionAdded) : core.life.post(.conditionAdded)
       let earlier = effect == .wait ? core.list?.makeWaiting(self) : nil
       let request = core.attachments.with(StartRequirements.self) { requirements in
-        let evaluation = requirements.evaluation ?? ConditionProgress()
-        requirements.conditions = evaluation
+        let evaluation = requirements.value.evaluation ?? ConditionProgress()
+        requirements.value.conditions = evaluation
         evaluation.append(entry)
-        let request = requirements.exclusion?.takeIncompleteRequest()
+        let request = requirements.value.exclusion?.takeIncompleteRequest()
         if !entry.limits.isEmpty {
-          if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
-          requirements.exclusion?.limits.add(entry.limits)
+          if requirements.value.exclusion == nil { requirements.value.exclusion = ExclusionClaim() }
+          requirements.value.exclusion?.limits.add(entry.limits)
         }
         return request
       }
@@ -126,7 +126,7 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // This is the procedure's turn: DidCancel observers are called later.
         if cancel(withErrors: []) {
-          withCore { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
+          withCore { $0.attachments.with(EndDetails.self) { $0.value.ignoredCondition = condition } }
         }
         return
       }
@@ -202,8 +202,8 @@ extension Procedure {
     withCore { core in
       guard core.life.state == .initialized else { return false }
       return core.attachments.with(StartRequirements.self) { requirements in
-        defer { requirements.isClaimed = true }
-        return !requirements.isClaimed
+        defer { requirements.value.isClaimed = true }
+        return !requirements.value.isClaimed
       }
     }
   }
@@ -229,7 +229,7 @@ extension ProcedureCore {
   }
 }
 
-extension StartRequirements {
+extension StartRequirements.Value {
   /// Conditions are added here only.
   fileprivate var evaluation: ConditionProgress? { conditions as? ConditionProgress }
 }

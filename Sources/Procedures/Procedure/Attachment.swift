@@ -37,28 +37,29 @@ class Attachment: @unchecked Sendable {
 protocol AttachedValue: Sendable {
   init()
 
-  /// Whether the procedure keeps it after the finish. Asked under the lock.
-  var isKeptAfterFinish: Bool { get }
+  /// Whether the procedure keeps it after the finish.
+  static var isKeptAfterFinish: Bool { get }
 
   /// See `Attachment.indicatesOngoingWork`.
   var indicatesOngoingWork: Bool { get }
 
   /// See `Attachment.procedureDidLeave()`.
-  func procedureDidLeave()
+  mutating func procedureDidLeave()
 }
 
 extension AttachedValue {
-  var isKeptAfterFinish: Bool { false }
+  static var isKeptAfterFinish: Bool { false }
   var indicatesOngoingWork: Bool { false }
-  func procedureDidLeave() {}
+  mutating func procedureDidLeave() {}
 }
 
-/// The attachment of a value.
+/// The attachment of a value, for features that are not on the way of most procedures: a class of
+/// its own, whose metadata the compiler makes, is found in fewer instructions.
 final class Attached<Value: AttachedValue>: Attachment, @unchecked Sendable {
   /// The procedure's lock guards it: the core lends the attachment, which no one keeps.
   @safe @exclusivity(unchecked) var value = Value()
 
-  override var afterFinish: Attachment? { value.isKeptAfterFinish ? self : nil }
+  override var afterFinish: Attachment? { Value.isKeptAfterFinish ? self : nil }
   override var indicatesOngoingWork: Bool { value.indicatesOngoingWork }
   override func procedureDidLeave() { value.procedureDidLeave() }
 }
@@ -176,11 +177,11 @@ struct Attachments: Sendable {
 }
 
 extension ProcedureCore {
-  var requirements: Attached<StartRequirements>? { @inline(__always) get { attachments.existing() } }
-  var deferred: Attached<TurnWork>? { @inline(__always) get { attachments.existing() } }
+  var requirements: StartRequirements? { @inline(__always) get { attachments.existing() } }
+  var deferred: TurnWork? { @inline(__always) get { attachments.existing() } }
   var registrations: TokensAndTimers? { @inline(__always) get { attachments.existing() } }
   var waiters: FinishWaiters? { @inline(__always) get { attachments.existing() } }
-  var ending: Attached<EndDetails>? { @inline(__always) get { attachments.existing() } }
+  var ending: EndDetails? { @inline(__always) get { attachments.existing() } }
   var givenName: String? { attachments.existing(GivenName.self)?.value.name }
 }
 
@@ -188,33 +189,43 @@ extension ProcedureCore {
 struct GivenName: AttachedValue {
   var name: String?
 
-  var isKeptAfterFinish: Bool { true }
+  static var isKeptAfterFinish: Bool { true }
 }
 
 /// Requirements before the start, besides plain dependencies.
-struct StartRequirements: AttachedValue {
-  var conditions: (any PendingConditions)?
-  /// Procedures that conditions brought. They are waited for like dependencies, but the user does
-  /// not see them as such.
-  var prerequisites: [Prerequisite] = []
-  var exclusion: ExclusionClaim?
-  /// Settled dependencies that have something to hand over in the next turn.
-  var handOvers = Fifo<Dependency>()
-  /// Whether a condition of another procedure adds it to a queue.
-  var isClaimed = false
+final class StartRequirements: Attachment, @unchecked Sendable {
+  struct Value: Sendable {
+    var conditions: (any PendingConditions)?
+    /// Procedures that conditions brought. They are waited for like dependencies, but the user does
+    /// not see them as such.
+    var prerequisites: [Prerequisite] = []
+    var exclusion: ExclusionClaim?
+    /// Settled dependencies that have something to hand over in the next turn.
+    var handOvers = Fifo<Dependency>()
+    /// Whether a condition of another procedure adds it to a queue.
+    var isClaimed = false
+  }
 
-  func procedureDidLeave() {
-    for prerequisite in prerequisites { prerequisite.link.leave() }
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
+
+  override func procedureDidLeave() {
+    for prerequisite in value.prerequisites { prerequisite.link.leave() }
   }
 }
 
 /// Further work for the procedure's turn.
-struct TurnWork: AttachedValue {
-  /// An event whose delivery waits for another Dispatch queue.
-  var suspendedDelivery: ObserverDelivery?
-  var additions = Fifo<PendingAddition>()
-  /// Children that wait for the group's decision.
-  var undecidedChildren = Fifo<Procedure>()
+final class TurnWork: Attachment, @unchecked Sendable {
+  struct Value: Sendable {
+    /// An event whose delivery waits for another Dispatch queue.
+    var suspendedDelivery: ObserverDelivery?
+    var additions = Fifo<PendingAddition>()
+    /// Children that wait for the group's decision.
+    var undecidedChildren = Fifo<Procedure>()
+  }
+
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
 }
 
 /// The procedure's registrations with tokens and clocks.
@@ -273,15 +284,20 @@ struct Refusal: AttachedValue {
 }
 
 /// Details that are read after the end.
-struct EndDetails: AttachedValue {
-  /// The group that the procedure was a child of, once it has ended without success.
-  var origin: GroupReference?
-  /// Why it was cancelled, if its errors do not say so.
-  var cancelReason: CancellationReason?
-  /// The name of the condition that was ignored, and so ended the procedure.
-  var ignoredCondition: String?
-  /// Where a `finish` is reported that comes after the closure has ended the procedure.
-  var lateFinishes: QueueSupervisor.Reference?
+final class EndDetails: Attachment, @unchecked Sendable {
+  struct Value: Sendable {
+    /// The group that the procedure was a child of, once it has ended without success.
+    var origin: GroupReference?
+    /// Why it was cancelled, if its errors do not say so.
+    var cancelReason: CancellationReason?
+    /// The name of the condition that was ignored, and so ended the procedure.
+    var ignoredCondition: String?
+    /// Where a `finish` is reported that comes after the closure has ended the procedure.
+    var lateFinishes: QueueSupervisor.Reference?
+  }
 
-  var isKeptAfterFinish: Bool { true }
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
+
+  override var afterFinish: Attachment? { self }
 }

@@ -84,8 +84,9 @@ class Dependency: @unchecked Sendable {
   /// Whether the dependent needs nothing more from the dependency.
   var isDone: Bool { false }
 
-  /// From now on the dependent counts it. Called under the dependent's lock.
+  /// From now on the dependent counts it.
   final func arm(for dependent: Procedure) {
+    dependent.assertLocked()
     usesOfDependent.note()
     self.dependent = dependent
   }

@@ -418,6 +418,7 @@ extension ProcedureCore {
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason,
     closing cancel: TreeCancel?
   ) -> Bool {
+    procedure.assertLocked()
     guard noteMark(withErrors: errors) == .none else { return false }
     // 1. Close the list before any thread can see the flag.
     if let cancel { procedure.childList?.close(by: cancel) }
@@ -431,7 +432,7 @@ extension ProcedureCore {
     switch reason {
     case .requested, .failure: break
     case .deadlineExceeded, .taskCancelled, .signal:
-      attachments.with(EndDetails.self) { $0.cancelReason = reason }
+      attachments.with(EndDetails.self) { $0.value.cancelReason = reason }
     }
     return true
   }
@@ -496,9 +497,11 @@ final class TreeCancel: @unchecked Sendable {
   /// Whether a group is being added below whose members no walk may have visited.
   var hasUnmarkedGroups: Bool { Self.lock.withLock { _ in counter.unmarkedGroups > 0 } }
 
-  /// A group is being added below. Called under the lock of the list that it is added to, so that
-  /// no other walk passes by.
-  func expectGroup() { Self.lock.withLock { _ in counter.unmarkedGroups += 1 } }
+  /// A group is being added to `list`, whose lock is held, so that no other walk passes by.
+  func expectGroup(in list: ProcedureList) {
+    list.assertHeld()
+    Self.lock.withLock { _ in counter.unmarkedGroups += 1 }
+  }
 
   /// The members of the added group have been marked.
   func groupIsMarked() { Self.lock.withLock { _ in counter.unmarkedGroups -= 1 } }

@@ -167,6 +167,6 @@ extension ProcedureCore {
     guard QueueSupervisor.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = list?.context.supervisor
     else { return }
-    attachments.with(EndDetails.self) { $0.lateFinishes = supervisor.reference }
+    attachments.with(EndDetails.self) { $0.value.lateFinishes = supervisor.reference }
   }
 }

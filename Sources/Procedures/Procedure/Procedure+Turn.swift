@@ -294,7 +294,7 @@ extension ProcedureCore {
     let leaving = Leaving(
       attachments: attachments.takeLeaving(), rows: takeRows(), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }
-    if let origin { attachments.with(EndDetails.self) { $0.origin = origin } }
+    if let origin { attachments.with(EndDetails.self) { $0.value.origin = origin } }
   }
 }
 
@@ -307,7 +307,7 @@ extension Procedure {
       if group.decideInline(self, on: worker.context) { return true }
       // 2. Otherwise it decides in its next turn.
       group.note { core in
-        core.attachments.with(TurnWork.self) { $0.undecidedChildren.append(self) }
+        core.attachments.with(TurnWork.self) { $0.value.undecidedChildren.append(self) }
         return core.life.post(.childAsks)
       }
       return false

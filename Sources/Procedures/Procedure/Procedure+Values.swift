@@ -6,7 +6,7 @@ extension Procedure {
     set {
       // The old value is released after the lock.
       var value = consume newValue
-      withCore { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
+      withCore { core in core.attachments.with(Values.self) { swap(&$0.value.input, &value) } }
     }
   }
 
@@ -27,7 +27,7 @@ extension Procedure {
       var value = consume newValue
       withCore { core in
         guard core.life.state < .finished, !core.isOutputFinal else { return }
-        core.attachments.with(Values.self) { swap(&$0.output, &value) }
+        core.attachments.with(Values.self) { swap(&$0.value.output, &value) }
       }
     }
   }
@@ -89,8 +89,8 @@ extension Procedure {
         core.noteMadeVoid()
       } else if hasOutput {
         core.attachments.with(Values.self) { values in
-          swap(&values.output, &value)
-          values.isOutputFinal = true
+          swap(&values.value.output, &value)
+          values.value.isOutputFinal = true
         }
       }
       return effect
@@ -99,18 +99,23 @@ extension Procedure {
 }
 
 /// Values that are handed from one procedure to the next.
-struct Values: AttachedValue {
-  var input = StoredValue()
-  /// A value of the procedure's `Output`, or an error.
-  var output = StoredValue()
-  /// Whether the accepted finish brought the output.
-  var isOutputFinal = false
+final class Values: Attachment, @unchecked Sendable {
+  struct Value: Sendable {
+    var input = StoredValue()
+    /// A value of the procedure's `Output`, or an error.
+    var output = StoredValue()
+    /// Whether the accepted finish brought the output.
+    var isOutputFinal = false
+  }
 
-  var isKeptAfterFinish: Bool { true }
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
+
+  override var afterFinish: Attachment? { self }
 }
 
 extension ProcedureCore {
-  private var values: Attached<Values>? { attachments.existing() }
+  private var values: Values? { attachments.existing() }
 
   fileprivate var input: StoredValue { values?.value.input ?? StoredValue() }
 

@@ -111,13 +111,14 @@ struct WaitReading: Sendable {
   private var levels: [ObjectIdentifier: (level: ExclusionLevel, version: UInt64, SharedHolders)] =
     [:]
 
-  /// The holders of all slots of a list. Called under its lock, where there are so many at least.
+  /// The holders of all slots of a list.
   ///
   /// Those that were read before may have left since, and others have come. In a wait that never
   /// ends all remain.
   fileprivate mutating func holders(
     of list: ProcedureList, limit: Int, _ read: () -> [Procedure]
   ) -> SharedHolders {
+    list.assertHeld()
     if let (_, known, holders) = slots[ObjectIdentifier(list)], known == limit { return holders }
     let holders = SharedHolders(read())
     let before = slots.updateValue((list, limit, holders), forKey: ObjectIdentifier(list))
@@ -324,9 +325,9 @@ extension ProcedureCore {
 }
 
 extension ProcedureList {
-  /// The wait in this list of a member that has no dependency left. Called under that member's
-  /// lock.
+  /// The wait in this list of a member that has no dependency left.
   fileprivate func wait(of procedure: Procedure, in reading: inout WaitReading) -> Wait {
+    procedure.assertLocked()
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
     return locked { $0.machine.wait(of: procedure, of: self, in: group, owner, &reading) }

@@ -151,7 +151,7 @@ struct OwnProgress: AttachedValue {
   /// Set once a reader watches this procedure or a group around it.
   var node: ProgressNode?
 
-  var isKeptAfterFinish: Bool { true }
+  static var isKeptAfterFinish: Bool { true }
 
   var indicatesOngoingWork: Bool { fraction != nil }
 }

@@ -214,7 +214,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       core.attachments.with(TurnWork.self) { deferred in
         for (index, child) in children.enumerated() {
           let completes = index == children.count - 1 ? batch : []
-          deferred.additions.append(
+          deferred.value.additions.append(
             PendingAddition(procedure: child, target: target, completes: completes))
         }
       }

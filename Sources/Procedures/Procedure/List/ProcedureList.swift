@@ -155,6 +155,10 @@ final class ProcedureList: Sendable {
 
   // MARK: Critical sections
 
+  /// Stops a debug build if the calling thread does not hold the lock.
+  @inline(__always)
+  func assertHeld() { storage.assertHeld() }
+
   /// Runs `body` under the lock, with all added procedures in the machine.
   func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
     storage.withLock { storage in
@@ -410,7 +414,7 @@ extension ProcedureList {
     followUp.perform()
   }
 
-  /// Adds a member. Called under the procedure's lock; the returned work is for afterwards.
+  /// Adds a member. The returned work is for when no lock is held.
   ///
   /// - Parameter mark: marks it as cancelled, if the group is, before other threads can find it
   ///   here.
@@ -419,6 +423,7 @@ extension ProcedureList {
     _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
+    procedure.assertLocked()
     // 1. Usually no lock is needed. A group allows that only while it is being made: later it may
     //    refuse.
     if request == nil, enqueueRequest.mayArriveLate,
@@ -452,7 +457,7 @@ extension ProcedureList {
       // 4. In a cancelled group it reads cancelled before another thread can find it here. A group
       //    among them counts as unmarked until its own children are.
       if insertion != .refused, let cancel = storage.treeCancel {
-        if procedure.childList != nil { cancel.expectGroup() }
+        if procedure.childList != nil { cancel.expectGroup(in: self) }
         mark(cancel)
       }
       return (insertion, followUp(of: &storage))
@@ -462,15 +467,15 @@ extension ProcedureList {
 
 /// The requests of unfinished members.
 extension ProcedureList {
-  /// Called under the procedure's lock, when it waits only for a slot, or for a worker that
-  /// evaluates its conditions.
+  /// The procedure waits only for a slot, or for a worker that evaluates its conditions.
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> FollowUp {
-    storage.withLock { storage in
+    procedure.assertLocked()
+    return storage.withLock { storage in
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       // 1. From now on it waits for its group, which may wait for it.
@@ -493,9 +498,9 @@ extension ProcedureList {
     owner == nil && !arrivals.isOpen ? followUpOfWaiting() : .nothing
   }
 
-  /// Called under the procedure's lock.
   func makeWaiting(_ procedure: Procedure) -> FollowUp {
-    locked { makeWaiting(procedure, &$0) }
+    procedure.assertLocked()
+    return locked { makeWaiting(procedure, &$0) }
   }
 
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> FollowUp {
@@ -506,12 +511,13 @@ extension ProcedureList {
     return followUp(of: &storage, offering: offers ?? .none)
   }
 
-  /// Called under the lock of a procedure that has a slot and was cancelled before it started. It
-  /// gives back the slot and its categories.
+  /// A procedure that has a slot and was cancelled before it started gives back the slot and its
+  /// categories.
   ///
   /// - Parameter attempt: the attempt in which a worker took it; nil for any.
   func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
-    locked { storage in
+    procedure.assertLocked()
+    return locked { storage in
       let membership = storage.machine.membership(of: procedure)
       guard membership.bucket.hasSlot, attempt == nil || membership.attempt == attempt else {
         return .nothing
@@ -520,9 +526,10 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the lock of a procedure that has not started: its urgency has changed.
+  /// The urgency of a procedure that has not started has changed.
   func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
-    locked { storage in
+    procedure.assertLocked()
+    return locked { storage in
       // The table draws the new ticket, then the machine moves the member to its place.
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
         let offers = ExclusionTable.shared.withLock {
@@ -535,13 +542,14 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the lock of a procedure that was cancelled: it leaves the line in which it waits.
+  /// A procedure that was cancelled leaves the line in which it waits.
   ///
   /// An offer for it, if there is one, is on its way here, and is declined.
   ///
   /// The members behind it are notified when it has finished, at the latest: this call is made
   /// under a procedure's lock.
   func withdraw(_ procedure: Procedure) {
+    procedure.assertLocked()
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
       request.record?.leaveLine()

@@ -99,7 +99,7 @@ struct ObserverDelivery: Sendable {
     // Store it before the call: another thread may continue the turn as soon as the call has
     // returned.
     procedure.withCore { core in
-      core.attachments.with(TurnWork.self) { $0.suspendedDelivery = self }
+      core.attachments.with(TurnWork.self) { $0.value.suspendedDelivery = self }
       core.noteObserverAwaited(at: call.entry.place)
     }
     call.entry.place.perform {
