@@ -30,8 +30,8 @@ public import Synchronization
     unsafe addressWithoutProof
   }
 
-  /// The address, for accessors of the proof itself: a closure that captures the proof, which has no
-  /// copies, is not inlined.
+  /// The address, for accessors of the proof itself: a closure that captures the proof, which has
+  /// no copies, is not inlined.
   @unsafe @inlinable
   public var addressWithoutProof: UnsafeMutablePointer<Value> {
     @inline(__always) get {

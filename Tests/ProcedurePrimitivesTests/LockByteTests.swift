@@ -46,6 +46,35 @@ struct LockByteTests {
     #expect(byte.acquire() == 9)
   }
 
+  #if DEBUG
+    @Test("a thread that does not hold the lock fails the assertion in a debug build")
+    func assertion() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let byte = LockByte(0)
+        byte.release(publishing: byte.acquire())
+        byte.assertHeld()
+      }
+      #expect(message(of: result).contains("does not hold the lock of a LockByte"))
+    }
+
+    @Test("a lock that another thread holds fails the assertion, and only there")
+    func assertionOfAnotherThread() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let counter = Counter()
+        _ = counter.byte.acquire()
+        counter.byte.assertHeld()
+        StandardError.write("the holder went on\n")
+        await onThreadOfItsOwn { counter.byte.assertHeld() }
+      }
+      #expect(message(of: result).contains("the holder went on"))
+      #expect(message(of: result).contains("does not hold the lock of a LockByte"))
+    }
+  #endif
+
   private final class Counter: @unchecked Sendable {
     let byte = LockByte(0)
     @safe @exclusivity(unchecked) var count = 0

@@ -126,7 +126,9 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // This is the procedure's turn: DidCancel observers are called later.
         if cancel(withErrors: []) {
-          withCore { $0.attachments.with(EndDetails.self) { $0.value.ignoredCondition = condition } }
+          withCore {
+            $0.attachments.with(EndDetails.self) { $0.value.ignoredCondition = condition }
+          }
         }
         return
       }

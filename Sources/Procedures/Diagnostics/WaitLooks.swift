@@ -206,10 +206,10 @@ extension Procedure {
     withCore { core in
       if core.life.isRetired || waits.isEmpty && core.registrations == nil { return ([], nil) }
       return core.attachments.with(TokensAndTimers.self) { registrations in
-        let before = registrations.state.seenWaits
+        let before = registrations.value.seenWaits
         var lasting: [SeenWait] = []
         var next: ContinuousClock.Instant?
-        registrations.state.seenWaits = waits.map { wait in
+        registrations.value.seenWaits = waits.map { wait in
           var seen = before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
           guard !seen.isDecided, let delay = settings.delay(of: wait) else { return seen }
           let due = seen.since.saturatingAdvanced(by: delay)

@@ -4,7 +4,7 @@ internal import ProcedurePrimitives
 /// procedure. It is reached through the procedure's core only, so the procedure's lock guards it.
 ///
 /// A procedure without attachments pays one word. A feature attaches itself to the procedure, and
-/// overrides the calls that it wants; the core need not know the feature. For most features a value
+/// overrides the calls that it wants; the core need not know the feature. For a rare feature a value
 /// suffices: see `Attached`.
 class Attachment: @unchecked Sendable {
   /// The next attachment of the same procedure. The row that the attachment is in reaches it: the
@@ -53,8 +53,8 @@ extension AttachedValue {
   mutating func procedureDidLeave() {}
 }
 
-/// The attachment of a value, for features that are not on the way of most procedures: a class of
-/// its own, whose metadata the compiler makes, is found in fewer instructions.
+/// The attachment of a value, for a rare feature. A class of its own, whose metadata the compiler
+/// makes, is found and asked in fewer instructions.
 final class Attached<Value: AttachedValue>: Attachment, @unchecked Sendable {
   /// The procedure's lock guards it: the core lends the attachment, which no one keeps.
   @safe @exclusivity(unchecked) var value = Value()
@@ -230,7 +230,7 @@ final class TurnWork: Attachment, @unchecked Sendable {
 
 /// The procedure's registrations with tokens and clocks.
 final class TokensAndTimers: Attachment, @unchecked Sendable {
-  struct State: Sendable {
+  struct Value: Sendable {
     var source: CancellationTokenSource?
     var token: CancellationToken?
     var followed: [FollowerPlace] = []
@@ -245,17 +245,17 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
   }
 
   /// The procedure's lock guards it, until the procedure has left or is being deallocated.
-  @safe @exclusivity(unchecked) var state = State()
+  @safe @exclusivity(unchecked) var value = Value()
 
   override var afterFinish: Attachment? {
-    guard let token = state.token else { return nil }
+    guard let token = value.token else { return nil }
     let remainder = TokensAndTimers()
-    remainder.state.token = token
+    remainder.value.token = token
     return remainder
   }
 
   override var indicatesOngoingWork: Bool {
-    state.source != nil || state.token != nil || !state.timers.isEmpty
+    value.source != nil || value.token != nil || !value.timers.isEmpty
   }
 
   override func procedureDidLeave() { leave() }
@@ -264,15 +264,15 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
 
   /// The place on a token that is about to cancel the procedure.
   var cancelledPlace: FollowerPlace? {
-    for place in state.followed where place.reason != nil { return place }
+    for place in value.followed where place.reason != nil { return place }
     return nil
   }
 
   private func leave() {
-    state.source?.complete()
-    for place in state.followed { place.leave() }
-    for timer in state.timers { timer.clock.service.cancel(timer.key) }
-    (state.source, state.followed, state.timers) = (nil, [], [])
+    value.source?.complete()
+    for place in value.followed { place.leave() }
+    for timer in value.timers { timer.clock.service.cancel(timer.key) }
+    (value.source, value.followed, value.timers) = (nil, [], [])
   }
 }
 

@@ -46,15 +46,15 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     withCore { core in
-      if let token = core.registrations?.state.token { return token }
+      if let token = core.registrations?.value.token { return token }
       if core.life.isRetired, !core.life.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired later.
       let reason = core.life.cancel == .marked ? nil : core.cancelReason
       return core.attachments.with(TokensAndTimers.self) { registrations in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        registrations.state.source = source
-        registrations.state.token = source.token
+        registrations.value.source = source
+        registrations.value.token = source.token
         return source.token
       }
     }
@@ -74,7 +74,7 @@ extension Procedure {
     guard let place = token.follow(by: self) else { return }
     let isKept = withCore { core in
       guard !core.life.isRetired else { return false }
-      core.attachments.with(TokensAndTimers.self) { $0.state.followed.append(place) }
+      core.attachments.with(TokensAndTimers.self) { $0.value.followed.append(place) }
       return true
     }
     if !isKept { place.leave() }
@@ -89,7 +89,7 @@ extension Procedure {
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
     // 1. Children, and procedures that depend on its token, are marked before any cancel is
     //    delivered: that needs a walk.
-    guard childList == nil, peek({ $0.registrations?.state.source }) == nil else {
+    guard childList == nil, peek({ $0.registrations?.value.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
     // 2. Otherwise one critical section marks it. A token that was made since is found there, and
@@ -190,7 +190,7 @@ extension Procedure {
       guard core.life.isCancelled else { return (isFirst, false, nil) }
       // 2. The same walk marks its own token, and with it all procedures on that token. If an
       //    earlier cancel has marked it, this walk waits for that one by the token.
-      guard let source = core.registrations?.state.source,
+      guard let source = core.registrations?.value.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
       return (isFirst, true, source)
@@ -390,19 +390,19 @@ extension ProcedureCore {
         errors: Procedure.errorsOfChildren(of: name, cancelledWith: errors), reason: reason,
         walk: place.walk)
     if mark(procedure, errors: errors, reason: reason, closing: cancel) {
-      registrations.state.isMarkedAhead = true
+      registrations.value.isMarkedAhead = true
     }
   }
 
   /// Whether it was marked ahead of the token that comes now, whose cancel therefore takes effect.
   fileprivate mutating func claimEarlyMark() -> Bool {
     guard let registrations else { return false }
-    return exchange(&registrations.state.isMarkedAhead, with: false)
+    return exchange(&registrations.value.isMarkedAhead, with: false)
   }
 
   /// The token fires first; then the turn may deliver.
   fileprivate mutating func nextCancelStep(for procedure: Procedure) -> CancelStep {
-    if let source = registrations?.state.source, !source.isCancelled { return .fire(source) }
+    if let source = registrations?.value.source, !source.isCancelled { return .fire(source) }
     // A pending procedure with categories gives them back now, since its turn may wait for a
     // thread.
     let followUp =

@@ -146,7 +146,9 @@ extension Procedure {
   /// after the procedure had been finished. Nothing is lost if a cancel caused that.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
-    let supervisor = peek { $0.list?.context.supervisor ?? $0.ending?.value.lateFinishes?.supervisor }
+    let supervisor = peek {
+      $0.list?.context.supervisor ?? $0.ending?.value.lateFinishes?.supervisor
+    }
     ProcedureDiagnostic.errorsTooLate(name, errors).reportAloud(to: supervisor)
   }
 }

@@ -74,7 +74,8 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
       links.noteLast()
       age.noteLast()
       requireConsistency(
-        HeldList.deallocating(self)[self].bucket == .none, "Internal inconsistency: a member was released")
+        HeldList.deallocating(self)[self].bucket == .none,
+        "Internal inconsistency: a member was released")
     #endif
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }

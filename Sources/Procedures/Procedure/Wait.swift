@@ -168,7 +168,7 @@ extension Procedure {
     var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
         core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
-        core.registrations?.state.token?.identity,
+        core.registrations?.value.token?.identity,
         core.life.parentDecision == .asked ? core.list?.group : nil,
         core.life.state == .executing && !core.life.isToldToFinish
       )
@@ -253,14 +253,17 @@ extension ProcedureCore {
   /// The call in which a handler is blocked that is called for its cancel: that is delivered when
   /// the handler has returned.
   private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
-    guard let call = attachments.existing(BlockedTurn.self)?.value.callOfHandler, call.isWaiting else {
+    guard let call = attachments.existing(BlockedTurn.self)?.value.callOfHandler, call.isWaiting
+    else {
       return nil
     }
     return life.turn.isHeld && !life.isTurnDue ? call.besideUserCode(of: procedure) : call
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
-  fileprivate var hasSomethingToAnnounce: Bool { deferred.map { !$0.value.additions.isEmpty } ?? false }
+  fileprivate var hasSomethingToAnnounce: Bool {
+    deferred.map { !$0.value.additions.isEmpty } ?? false
+  }
 
   /// The wait of a turn that is not free; nil if it is.
   private var waitOfHeldTurn: Wait? {
@@ -301,7 +304,7 @@ extension ProcedureCore {
       guard let conditions = requirements?.value.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
-      let ownToken = registrations?.state.token?.identity
+      let ownToken = registrations?.value.token?.identity
       if let call = conditions.awaitedTask?.waitingCall(endedBy: ownToken) {
         return .call(call, [])
       }

@@ -282,7 +282,9 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       hasBegun: true, isLeftToWorker: list.begin(as: self, leavesWorker: onWorker))
   }
 
-  final override var begun: WorkerNext { beginning.value.isLeftToWorker ? .children(list) : .anotherJob }
+  final override var begun: WorkerNext {
+    beginning.value.isLeftToWorker ? .children(list) : .anotherJob
+  }
 
   // MARK: The end
 

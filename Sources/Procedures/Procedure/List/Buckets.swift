@@ -208,7 +208,9 @@ struct Buckets: ~Copyable, Sendable {
   }
 
   func forEach(_ body: (Member) -> Void) {
-    for bucket in [running, granted, excluded, evaluable, waiting, normal] { bucket.forEach(held, body) }
+    for bucket in [running, granted, excluded, evaluable, waiting, normal] {
+      bucket.forEach(held, body)
+    }
     for bucket in readyLines { bucket.forEach(held, body) }
   }
 

@@ -201,7 +201,9 @@ struct ListMachine: ~Copyable, Sendable {
     for procedure in batch {
       buckets.held[procedure].isInBatch = false
       // A procedure that has not been received will be received as ready as it is.
-      guard buckets.held[procedure].isReady, buckets.held[procedure].bucket == .waiting else { continue }
+      guard buckets.held[procedure].isReady, buckets.held[procedure].bucket == .waiting else {
+        continue
+      }
       buckets.move(
         .unowned(procedure), from: .waiting, to: .ready(buckets.held[procedure].urgency.priority))
     }

@@ -87,7 +87,9 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     state.open.content.priority = priority
     state.open.content.steps?.noteOver()
     if end == .succeeded, name == nil, errors.isEmpty { return }
-    (state.open.content.name, state.open.content.errors, state.open.content.reason) = (name, errors, reason)
+    (state.open.content.name, state.open.content.errors, state.open.content.reason) = (
+      name, errors, reason
+    )
   }
 
   /// The record so far, as if its wait ended now. Called under the lock of the list as well.
