@@ -12,8 +12,8 @@ struct ProcedureTraits: OptionSet, Sendable {
   static let keepsInput = ProcedureTraits(rawValue: 4)
   /// Likewise for its output.
   static let keepsOutput = ProcedureTraits(rawValue: 8)
-  /// It is a group whose progress is the progress of its principal child.
-  static let progressIsPrincipals = ProcedureTraits(rawValue: 16)
+  /// It is a group of whose children only the principal counts: earlier ones have failed.
+  static let onlyPrincipalCounts = ProcedureTraits(rawValue: 16)
 }
 
 /// The phases of the work of a ready-made procedure.

@@ -14,7 +14,7 @@ extension Procedure {
     while let (procedure, share) = unvisited.popLast() {
       if let fraction = procedure.reportedFraction {
         sum += share * fraction
-      } else if let source = procedure.asGroup?.progressSource {
+      } else if let source = procedure.progressSource {
         unvisited.append((source, share))
       } else if let children = procedure.childList?.children {
         let total = children.reduce(0) { $0 + $1.progressWeight }
@@ -132,11 +132,17 @@ extension Procedure {
 
   /// Joins the parent's node. Returns the procedure if its node is new, and must be watched.
   private func join(_ parent: ProgressNode, of group: Procedure) -> [(Procedure, ProgressNode)] {
-    let source = group.asGroup?.progressSource
+    let source = group.progressSource
     guard source == nil || source === self else { return [] }
     let (node, isNew) = node()
     node.join(parent, replacingOthers: source != nil)
     return isNew ? [(self, node)] : []
+  }
+
+  /// The child whose progress counts as the group's; nil for the progress of all children together.
+  private var progressSource: Procedure? {
+    guard type(of: self).traits.contains(.onlyPrincipalCounts) else { return nil }
+    return asGroup?.principal
   }
 
   private func isChild(of group: Procedure) -> Bool {

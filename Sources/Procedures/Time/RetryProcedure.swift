@@ -83,7 +83,7 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     super.init(name: name, max: max, wait: wait, iterator: iterator)
   }
 
-  final override class var traits: ProcedureTraits { [.isGroup, .progressIsPrincipals] }
+  final override class var traits: ProcedureTraits { [.isGroup, .onlyPrincipalCounts] }
 
   final override func workDidEnter(_ phase: WorkPhase) {
     super.workDidEnter(phase)
@@ -105,7 +105,6 @@ nonisolated open class RetryProcedure<Attempt: ProcedureProtocol>: RepeatProcedu
     return .whole
   }
 
-  /// Only the current attempt counts: earlier ones have failed.
   final override var principal: Procedure? { current }
 
   final override func payload(after attempt: Attempt, instead payload: Payload) -> Payload? {

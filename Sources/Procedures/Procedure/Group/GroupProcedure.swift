@@ -356,11 +356,6 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Whether the group succeeds when the child, which runs, does. Called by any thread.
   final func ends(with child: Procedure) -> Bool { child === principal && list.count == 1 }
 
-  /// The child whose progress counts as the group's; nil for the progress of all children together.
-  final var progressSource: Procedure? {
-    type(of: self).traits.contains(.progressIsPrincipals) ? principal : nil
-  }
-
   // MARK: Memory
 
   /// Releases the children iteratively, since groups may be nested thousands deep.
