@@ -23,7 +23,6 @@ public struct LockByte: ~Copyable, Sendable {
   #endif
   /// The explorer's count of uses of the guarded data.
   @usableFromInline let uses = UseCount(of: "what a LockByte guards")
-  @usableFromInline let holder = LockHolder()
 
   /// Makes a byte that holds `initial`, of which the highest bit must be zero.
   @inlinable
@@ -49,7 +48,7 @@ public struct LockByte: ~Copyable, Sendable {
     #endif
     let published = owned.acquire()
     #if DEBUG || MODEL || CHAOS
-      holder.acquired()
+      HeldByte.acquired(address)
     #endif
     uses.note()
     return published
@@ -70,7 +69,7 @@ public struct LockByte: ~Copyable, Sendable {
     schedulingPoint()
     #if DEBUG || MODEL || CHAOS
       assertHeld()
-      holder.released()
+      HeldByte.released()
     #endif
     owned.release(publishing: byte)
     #if MODEL || CHAOS
@@ -83,7 +82,13 @@ public struct LockByte: ~Copyable, Sendable {
   @inlinable @inline(__always)
   public borrowing func assertHeld() {
     #if DEBUG || MODEL || CHAOS
-      holder.assertHeld("a LockByte")
+      HeldByte.assert(address)
     #endif
   }
+
+  #if DEBUG || MODEL || CHAOS
+    @inlinable var address: UInt {
+      unsafe withUnsafePointer(to: owned) { UInt(bitPattern: $0) }
+    }
+  #endif
 }

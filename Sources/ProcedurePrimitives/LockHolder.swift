@@ -34,4 +34,24 @@ struct LockHolder: ~Copyable, Sendable {
         isHeld, "Internal inconsistency: this thread does not hold the lock of \(lock)")
     }
   }
+
+  /// The `LockByte` that the calling thread holds: one at a time. It is a word of the thread, since
+  /// each procedure has a lock, and no byte for its holder.
+  @usableFromInline
+  enum HeldByte {
+    private static let address = ThreadWord()
+
+    @usableFromInline
+    static func acquired(_ byte: UInt) {
+      requireConsistency(
+        address.value == 0, "Internal inconsistency: this thread acquired two LockBytes at a time")
+      address.value = byte
+    }
+
+    @usableFromInline
+    static func released() { address.value = 0 }
+
+    @usableFromInline
+    static func assert(_ byte: UInt) { LockHolder.assert(address.value == byte, "a LockByte") }
+  }
 #endif
