@@ -5,7 +5,7 @@
 /// No user code, no continuation and no closure's release may run inside `withLock`. `-DMODEL`
 /// makes each acquisition a scheduling point of the schedule explorer, and `-DCHAOS` each step a
 /// place where the thread may sleep.
-public struct Contended<Value>: ~Copyable, Sendable {
+public struct Contended<Value: ~Copyable>: ~Copyable, Sendable {
   // The lock and its value are in an object of their own, not in the owner: threads that read the
   // owner, or use something else in it, would lose its cache line each time a thread acquires the
   // lock.
@@ -26,12 +26,17 @@ public struct Contended<Value>: ~Copyable, Sendable {
     defer { contents.lock.release() }
     return try body(&contents.value)
   }
+
+  /// Stops a debug build if the calling thread does not hold the lock. Does nothing in a release
+  /// build.
+  @inlinable @inline(__always)
+  public borrowing func assertHeld() { contents.lock.assertHeld() }
 }
 
-/// Unchecked because the lock guards the value.
 @usableFromInline
-final class ContendedContents<Value>: @unchecked Sendable {
+final class ContendedContents<Value: ~Copyable>: @unchecked Sendable {
   @usableFromInline let lock = OwnedLock()
+  /// `lock` guards it: only `withLock` reaches it.
   @safe @exclusivity(unchecked) @usableFromInline var value: Value
 
   @inlinable

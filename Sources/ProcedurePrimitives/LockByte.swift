@@ -47,13 +47,17 @@ public struct LockByte: ~Copyable, Sendable {
       identity.acquire()
     #endif
     let published = owned.acquire()
+    #if DEBUG || MODEL || CHAOS
+      HeldByte.acquired(address)
+    #endif
     uses.note()
     return published
   }
 
-  /// Publishes `byte`. The caller holds the lock and keeps it.
+  /// Publishes `byte`, and keeps the lock.
   @inlinable @inline(__always)
   public borrowing func publish(_ byte: UInt8) {
+    assertHeld()
     schedulingPoint()
     owned.publish(byte)
   }
@@ -63,9 +67,28 @@ public struct LockByte: ~Copyable, Sendable {
   public borrowing func release(publishing byte: UInt8) {
     // Other threads may see the writes under the lock before the byte.
     schedulingPoint()
+    #if DEBUG || MODEL || CHAOS
+      assertHeld()
+      HeldByte.released()
+    #endif
     owned.release(publishing: byte)
     #if MODEL || CHAOS
       identity.release()
     #endif
   }
+
+  /// Stops a debug build if the calling thread does not hold the lock. Does nothing in a release
+  /// build.
+  @inlinable @inline(__always)
+  public borrowing func assertHeld() {
+    #if DEBUG || MODEL || CHAOS
+      HeldByte.assert(address)
+    #endif
+  }
+
+  #if DEBUG || MODEL || CHAOS
+    @inlinable var address: UInt {
+      unsafe withUnsafePointer(to: owned) { UInt(bitPattern: $0) }
+    }
+  #endif
 }

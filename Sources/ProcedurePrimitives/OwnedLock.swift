@@ -52,11 +52,22 @@ public import Synchronization
     /// thread enforces it on all processors by a barrier (`PriorityLoans`).
     @inlinable @inline(__always)
     public borrowing func release() {
+      assertHeld()
       atomicMemoryFence(ordering: .acquiring)
       holder.storeReleasing(0)
       if lenders.load(ordering: .relaxed) != 0 { PriorityLoans.giveBack() }
       #if MODEL || CHAOS
         identity.release()
+      #endif
+    }
+
+    /// Stops a debug build if the calling thread does not hold the lock. Does nothing in a release
+    /// build.
+    @inlinable @inline(__always)
+    public borrowing func assertHeld() {
+      #if DEBUG || MODEL || CHAOS
+        LockHolder.assert(
+          holder.loadRelaxed() == _swift_stdlib_gettid(), "an OwnedLock")
       #endif
     }
 
@@ -107,6 +118,7 @@ public import Synchronization
     #endif
     /// The explorer's count of uses of the guarded data.
     @usableFromInline let uses = UseCount(of: "what an OwnedLock guards")
+    @usableFromInline let holder = LockHolder()
 
     /// Makes a free lock.
     @inlinable
@@ -119,15 +131,31 @@ public import Synchronization
         identity.acquire()
       #endif
       mutex._unsafeLock()
+      #if DEBUG || MODEL || CHAOS
+        holder.acquired()
+      #endif
       uses.note()
     }
 
     /// Releases the lock, which the caller keeps alive until this returns.
     @inlinable @inline(__always)
     public borrowing func release() {
+      #if DEBUG || MODEL || CHAOS
+        assertHeld()
+        holder.released()
+      #endif
       mutex._unsafeUnlock()
       #if MODEL || CHAOS
         identity.release()
+      #endif
+    }
+
+    /// Stops a debug build if the calling thread does not hold the lock. Does nothing in a release
+    /// build.
+    @inlinable @inline(__always)
+    public borrowing func assertHeld() {
+      #if DEBUG || MODEL || CHAOS
+        holder.assertHeld("an OwnedLock")
       #endif
     }
   }

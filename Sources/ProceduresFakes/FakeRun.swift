@@ -33,9 +33,9 @@
     private let handlers: [OutputHandler]
     private let state: Locked<State>
     // Used only by the steps, which do not overlap.
-    @safe @exclusivity(unchecked) private var output: FakeOutput
-    @safe @exclusivity(unchecked) private var errorOutput: FakeOutput
-    @safe @exclusivity(unchecked) private var failure: ProcessError?
+    private var output: FakeOutput
+    private var errorOutput: FakeOutput
+    private var failure: ProcessError?
 
     init(
       _ configuration: ProcessConfiguration, of programs: FakePrograms, by procedure: Procedure,

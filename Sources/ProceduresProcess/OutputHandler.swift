@@ -28,9 +28,9 @@
     private let destination: Destination
     private let isCutShort = Atomic(false)
     // Used only by the calls, which do not overlap.
-    @safe @exclusivity(unchecked) private var cutter = LineCutter(longest: longestLine)
-    @safe @exclusivity(unchecked) private var lastLines: [[UInt8]] = []
-    @safe @exclusivity(unchecked) private var lastBytes = Data()
+    private var cutter = LineCutter(longest: longestLine)
+    private var lastLines: [[UInt8]] = []
+    private var lastBytes = Data()
 
     /// Nil if no handler receives the output.
     package init?(for output: ProcessOutput) {

@@ -162,8 +162,4 @@ import Testing
     #expect(
       message(of: feed).contains("of queue 'narrow' with room for 0 procedures would add nothing"))
   }
-
-  private func message(of result: ExitTest.Result?) -> String {
-    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-  }
 }

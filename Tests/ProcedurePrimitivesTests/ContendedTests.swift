@@ -67,6 +67,22 @@ struct ContendedTests {
     #expect(ours.lock.withLock { $0.count } == rounds && users.mutex.withLock { $0 } == rounds)
   }
 
+  #if DEBUG
+    @Test("a thread that does not hold the lock fails the assertion in a debug build")
+    func assertion() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let lock = Contended(0)
+        lock.withLock { _ in lock.assertHeld() }
+        StandardError.write("the holder went on\n")
+        lock.assertHeld()
+      }
+      #expect(message(of: result).contains("the holder went on"))
+      #expect(message(of: result).contains("does not hold the lock of an OwnedLock"))
+    }
+  #endif
+
   @Test("the value is released with the lock; errors come out with their type")
   func value() {
     weak var weakObject: Object?

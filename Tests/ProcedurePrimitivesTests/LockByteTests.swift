@@ -31,7 +31,7 @@ struct LockByteTests {
     #expect(overlaps.load(ordering: .relaxed) == 0)
     #expect(counter.count == 6 * rounds)
     // Each added one to what it was given.
-    #expect(counter.byte.acquire() == UInt8(6 * rounds & 0x7F))
+    #expect(counter.byte.load() == UInt8(6 * rounds & 0x7F))
   }
 
   @Test("a published value can be read while the lock is held, and remains after that")
@@ -44,7 +44,49 @@ struct LockByteTests {
     byte.release(publishing: 9)
     #expect(byte.load() == 9)
     #expect(byte.acquire() == 9)
+    byte.release(publishing: 9)
   }
+
+  #if DEBUG
+    @Test("a thread that does not hold the lock fails the assertion in a debug build")
+    func assertion() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let byte = LockByte(0)
+        byte.release(publishing: byte.acquire())
+        byte.assertHeld()
+      }
+      #expect(message(of: result).contains("does not hold the lock of a LockByte"))
+    }
+
+    @Test("a thread that acquires a second lock of that kind is stopped in a debug build")
+    func twoAtATime() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let (first, second) = (Counter(), Counter())
+        _ = first.byte.acquire()
+        _ = second.byte.acquire()
+      }
+      #expect(message(of: result).contains("acquired two LockBytes at a time"))
+    }
+
+    @Test("a lock that another thread holds fails the assertion, and only there")
+    func assertionOfAnotherThread() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let counter = Counter()
+        _ = counter.byte.acquire()
+        counter.byte.assertHeld()
+        StandardError.write("the holder went on\n")
+        await onThreadOfItsOwn { counter.byte.assertHeld() }
+      }
+      #expect(message(of: result).contains("the holder went on"))
+      #expect(message(of: result).contains("does not hold the lock of a LockByte"))
+    }
+  #endif
 
   private final class Counter: @unchecked Sendable {
     let byte = LockByte(0)

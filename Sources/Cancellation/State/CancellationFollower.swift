@@ -103,14 +103,18 @@ package struct MarkedFollower: Sendable {
 
 /// The followers that a thread lets go on after the handlers that it calls now: they read
 /// cancelled, and their cancels have not been delivered.
-///
-/// Only that thread uses it.
 package final class UndeliveredCancels: @unchecked Sendable {
   /// The address of the innermost one whose handlers the calling thread calls.
   private static let place = ThreadWord()
 
-  @safe @exclusivity(unchecked) private var rests = Fifo<MarkedFollower>()
-  @safe @exclusivity(unchecked) private var outer: UInt = 0
+  private struct State {
+    var rests = Fifo<MarkedFollower>()
+    /// The address of the next outer one of the same thread.
+    var outer: UInt = 0
+  }
+
+  /// Only the thread that calls the handlers uses it.
+  @safe @exclusivity(unchecked) private var state = State()
 
   /// Whether the cancels are delivered, and what they lead to comes after the handlers.
   private let isDelivered: Bool
@@ -132,22 +136,22 @@ package final class UndeliveredCancels: @unchecked Sendable {
     append(MarkedFollower(follower, .requested, isFirst: true, own: nil, rest: .delivery))
   }
 
-  func append(_ rest: MarkedFollower) { rests.append(rest) }
+  func append(_ rest: MarkedFollower) { state.rests.append(rest) }
 
   /// Carries out the oldest rest, and removes it.
   func carryOutFirst() {
-    rests.first?.carryOutRest()
-    _ = rests.popFirst()
+    state.rests.first?.carryOutRest()
+    _ = state.rests.popFirst()
   }
 
   /// The calling thread calls handlers from now on.
   func begin() {
-    outer = Self.place.value
+    state.outer = Self.place.value
     Self.place.value = unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// All handlers have returned.
-  func end() { Self.place.value = outer }
+  func end() { Self.place.value = state.outer }
 
   /// Whether the calling thread calls handlers for which followers wait.
   package static var exist: Bool { place.value != 0 }
@@ -158,8 +162,8 @@ package final class UndeliveredCancels: @unchecked Sendable {
     var address = place.value
     while let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
       let cancels = unsafe Unmanaged<UndeliveredCancels>.fromOpaque(pointer).takeUnretainedValue()
-      all += cancels.rests.elements.flatMap(\.followers).map { ($0, cancels.isDelivered) }
-      address = cancels.outer
+      all += cancels.state.rests.elements.flatMap(\.followers).map { ($0, cancels.isDelivered) }
+      address = cancels.state.outer
     }
     return all
   }

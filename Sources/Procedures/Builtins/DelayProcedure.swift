@@ -84,9 +84,6 @@ public protocol DelayEnd: Sendable {
   func endOfDelay(on queueClock: TimerClock) -> (TimerClock, ContinuousClock.Instant)
 }
 
-/// It is unchecked, since only the procedure's turn starts and stops it, and only the thread that
-/// removed the timer from its service accesses `procedure`: the timer's thread when it fires, or
-/// the turn's if it cancelled the timer in time.
 private final class DelayTimer: TimerTarget, @unchecked Sendable {
   enum Due: Sendable {
     case after(Duration)
@@ -95,8 +92,10 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   }
 
   private let end: Due
-  @safe @exclusivity(unchecked) private var procedure: Procedure?
-  @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
+  /// Only the thread that removed the timer from its service uses it: the timer's thread when it
+  /// fires, or the turn's if it cancelled the timer in time.
+  private var procedure: Procedure?
+  private let pending = TurnOwned<(clock: TimerClock, key: SlabKey)?>(nil)
 
   init(_ end: Due) {
     self.end = end
@@ -115,12 +114,12 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
       }
     guard instant > clock.now else { return false }
     self.procedure = procedure
-    pending = (clock, clock.service.schedule(self, at: instant))
+    pending.value = (clock, clock.service.schedule(self, at: instant))
     return true
   }
 
   func stop() {
-    guard let (clock, key) = pending.take(), clock.service.cancel(key) else { return }
+    guard let (clock, key) = pending.value.take(), clock.service.cancel(key) else { return }
     procedure = nil
   }
 

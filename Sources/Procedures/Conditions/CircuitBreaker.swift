@@ -197,8 +197,7 @@ private struct Circuit: Sendable {
 private final class Admission: ProcedureObserver, @unchecked Sendable {
   private let breaker: CircuitBreaker
   private let clock: TimerClock
-  /// Accessed only in the procedure's turns.
-  @safe @exclusivity(unchecked) private var hasExecuted = false
+  private let hasExecuted = TurnOwned(false)
 
   init(to breaker: CircuitBreaker, by clock: TimerClock) {
     (self.breaker, self.clock) = (breaker, clock)
@@ -206,9 +205,9 @@ private final class Admission: ProcedureObserver, @unchecked Sendable {
 
   var events: ProcedureEvents { [.didExecute, .didFinish] }
 
-  func did(execute procedure: Procedure) { hasExecuted = true }
+  func did(execute procedure: Procedure) { hasExecuted.value = true }
 
   func did(finish procedure: Procedure, withErrors errors: [any Error]) {
-    breaker.ended(procedure, errors, hasExecuted: hasExecuted, on: clock)
+    breaker.ended(procedure, errors, hasExecuted: hasExecuted.value, on: clock)
   }
 }

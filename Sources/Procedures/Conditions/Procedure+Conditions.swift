@@ -29,13 +29,13 @@ extension Procedure {
         ? core.life.post(.exclusionAdded) : core.life.post(.conditionAdded)
       let earlier = effect == .wait ? core.list?.makeWaiting(self) : nil
       let request = core.attachments.with(StartRequirements.self) { requirements in
-        let evaluation = requirements.evaluation ?? ConditionProgress()
-        requirements.conditions = evaluation
+        let evaluation = requirements.value.evaluation ?? ConditionProgress()
+        requirements.value.conditions = evaluation
         evaluation.append(entry)
-        let request = requirements.exclusion?.takeIncompleteRequest()
+        let request = requirements.value.exclusion?.takeIncompleteRequest()
         if !entry.limits.isEmpty {
-          if requirements.exclusion == nil { requirements.exclusion = ExclusionClaim() }
-          requirements.exclusion?.limits.add(entry.limits)
+          if requirements.value.exclusion == nil { requirements.value.exclusion = ExclusionClaim() }
+          requirements.value.exclusion?.limits.add(entry.limits)
         }
         return request
       }
@@ -69,7 +69,7 @@ extension Procedure {
 
   /// The conditions added so far, in order; empty once the procedure has finished.
   public final var conditions: [any Condition] {
-    peek { $0.requirements?.evaluation?.entries ?? .none }.map(\.condition)
+    peek { $0.requirements?.value.evaluation?.entries ?? .none }.map(\.condition)
   }
 
   /// The name of the condition that answered `.ignored`, and so ended this procedure before it ran.
@@ -83,7 +83,7 @@ extension Procedure {
   ///
   /// You may read it on any thread. It is set before DidCancel observers are called, but after the
   /// handlers of the procedure's own cancellation token.
-  public final var ignoredCondition: String? { peek { $0.ending?.ignoredCondition } }
+  public final var ignoredCondition: String? { peek { $0.ending?.value.ignoredCondition } }
 
   // MARK: Evaluating, in the procedure's turn
 
@@ -126,7 +126,9 @@ extension Procedure {
       case .unsatisfied(_, let condition):
         // This is the procedure's turn: DidCancel observers are called later.
         if cancel(withErrors: []) {
-          withCore { $0.attachments.with(EndDetails.self) { $0.ignoredCondition = condition } }
+          withCore {
+            $0.attachments.with(EndDetails.self) { $0.value.ignoredCondition = condition }
+          }
         }
         return
       }
@@ -139,7 +141,7 @@ extension Procedure {
   ) {
     let start: (serial: UInt64, context: SchedulingContext)? = withCore { core in
       guard core.life.isEvaluating(attempt), let list = core.list,
-        let serial = core.requirements?.evaluation?.expectAnswer()
+        let serial = core.requirements?.value.evaluation?.expectAnswer()
       else { return nil }
       core.record?.note { $0.ask(condition, at: $1) }
       return (serial, list.context)
@@ -149,7 +151,7 @@ extension Procedure {
       let result = await ConditionEvaluation.asynchronous(body).result
       var released: Task<Void, Never>?
       self.note { core in
-        guard let task = core.requirements?.evaluation?.receive(result, for: serial) else {
+        guard let task = core.requirements?.value.evaluation?.receive(result, for: serial) else {
           return .none
         }
         released = task
@@ -157,7 +159,7 @@ extension Procedure {
       }
       _ = released
     }
-    let isWanted = withCore { $0.requirements?.evaluation?.keep(task, for: serial) ?? false }
+    let isWanted = withCore { $0.requirements?.value.evaluation?.keep(task, for: serial) ?? false }
     if !isWanted { task.cancel() }
   }
 
@@ -176,9 +178,9 @@ extension Procedure {
     let start: (list: ProcedureList, first: Int, ProcedureList.FollowUp)? = withCore { core in
       guard core.life.mayStart, let list = core.list, let requirements = core.requirements
       else { return nil }
-      let first = requirements.prerequisites.count
+      let first = requirements.value.prerequisites.count
       for link in links { link.arm(for: self) }
-      requirements.prerequisites += links.map { Prerequisite(link: $0) }
+      requirements.value.prerequisites += links.map { Prerequisite(link: $0) }
       let effect = core.life.post(.conditionBrings(procedures.count))
       return (list, first, effect == .wait ? list.makeWaiting(self) : .nothing)
     }
@@ -189,7 +191,7 @@ extension Procedure {
       if link.dependency.claimAsPrerequisite() {
         list.add(link.dependency, as: .prerequisite)
         // The requirements are nil if this procedure has finished in between.
-        withCore { $0.requirements?.prerequisites[first + offset].isOurs = true }
+        withCore { $0.requirements?.value.prerequisites[first + offset].isOurs = true }
       }
       Dependency.enter(link)
     }
@@ -202,8 +204,8 @@ extension Procedure {
     withCore { core in
       guard core.life.state == .initialized else { return false }
       return core.attachments.with(StartRequirements.self) { requirements in
-        defer { requirements.isClaimed = true }
-        return !requirements.isClaimed
+        defer { requirements.value.isClaimed = true }
+        return !requirements.value.isClaimed
       }
     }
   }
@@ -229,7 +231,7 @@ extension ProcedureCore {
   }
 }
 
-extension StartRequirements {
+extension StartRequirements.Value {
   /// Conditions are added here only.
   fileprivate var evaluation: ConditionProgress? { conditions as? ConditionProgress }
 }

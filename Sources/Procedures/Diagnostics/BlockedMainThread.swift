@@ -40,7 +40,8 @@ extension Procedure {
   fileprivate final var isInNeedOfMainThread: Bool {
     if case .observer(let call) = wait, call.entry.place.isOnMainThread { return true }
     if !isFinished, peek({ $0.list })?.context.scheduler.isOnMainThread == true { return true }
-    if isPending, !isCancelled, peek({ $0.requirements?.conditions?.needsMainActor }) == true {
+    if isPending, !isCancelled, peek({ $0.requirements?.value.conditions?.needsMainActor }) == true
+    {
       return true
     }
     guard needsMainActor, !(isPending && isCancelled) else { return false }

@@ -161,7 +161,7 @@ extension ProcedureList {
       var members: [(Procedure, isReferencedByListOnly: Bool)] = []
       storage.machine.buckets.forEach(ofFirst: limit) { member in
         // Before this refers to it.
-        let isReferencedByListOnly = member.isReferencedByListOnly
+        let isReferencedByListOnly = member.isReferencedByListOnly(storage.machine.buckets.held)
         members.append((member.procedure, isReferencedByListOnly))
       }
       return (members, storage.machine.buckets.first?.procedure)
@@ -206,10 +206,10 @@ extension Procedure {
     withCore { core in
       if core.life.isRetired || waits.isEmpty && core.registrations == nil { return ([], nil) }
       return core.attachments.with(TokensAndTimers.self) { registrations in
-        let before = registrations.seenWaits
+        let before = registrations.value.seenWaits
         var lasting: [SeenWait] = []
         var next: ContinuousClock.Instant?
-        registrations.seenWaits = waits.map { wait in
+        registrations.value.seenWaits = waits.map { wait in
           var seen = before.first { $0.wait == wait } ?? SeenWait(wait: wait, since: now)
           guard !seen.isDecided, let delay = settings.delay(of: wait) else { return seen }
           let due = seen.since.saturatingAdvanced(by: delay)

@@ -1,12 +1,14 @@
 internal import ProcedurePrimitives
 
-/// A part of a procedure that only some procedures have: one subclass for each feature, and at most
-/// one object of each subclass in a procedure. Guarded by the procedure's lock.
+/// A part of a procedure that only some procedures have: at most one object of each subclass in a
+/// procedure. It is reached through the procedure's core only, so the procedure's lock guards it.
 ///
 /// A procedure without attachments pays one word. A feature attaches itself to the procedure, and
-/// overrides the calls that it wants; the core need not know the feature.
+/// overrides the calls that it wants; the core need not know the feature. For a rare feature a value
+/// suffices: see `Attached`.
 class Attachment: @unchecked Sendable {
-  /// The next attachment of the same procedure.
+  /// The next attachment of the same procedure. The row that the attachment is in reaches it: the
+  /// procedure's, under its lock, or that of a worker to which a finished procedure has left it.
   @safe @exclusivity(unchecked) final var next: Attachment?
 
   required init() {}
@@ -31,6 +33,37 @@ class Attachment: @unchecked Sendable {
   func procedureDidLeave() {}
 }
 
+/// A value that only some procedures have.
+protocol AttachedValue: Sendable {
+  init()
+
+  /// Whether the procedure keeps it after the finish.
+  static var isKeptAfterFinish: Bool { get }
+
+  /// See `Attachment.indicatesOngoingWork`.
+  var indicatesOngoingWork: Bool { get }
+
+  /// See `Attachment.procedureDidLeave()`.
+  mutating func procedureDidLeave()
+}
+
+extension AttachedValue {
+  static var isKeptAfterFinish: Bool { false }
+  var indicatesOngoingWork: Bool { false }
+  mutating func procedureDidLeave() {}
+}
+
+/// The attachment of a value, for a rare feature. A class of its own, whose metadata the compiler
+/// makes, is found and asked in fewer instructions.
+final class Attached<Value: AttachedValue>: Attachment, @unchecked Sendable {
+  /// The procedure's lock guards it: the core lends the attachment, which no one keeps.
+  @safe @exclusivity(unchecked) var value = Value()
+
+  override var afterFinish: Attachment? { Value.isKeptAfterFinish ? self : nil }
+  override var indicatesOngoingWork: Bool { value.indicatesOngoingWork }
+  override func procedureDidLeave() { value.procedureDidLeave() }
+}
+
 /// The attachments of one procedure, as a linked list.
 struct Attachments: Sendable {
   private var first: Attachment?
@@ -48,6 +81,20 @@ struct Attachments: Sendable {
       next = attachment.next
     }
     return nil
+  }
+
+  /// The attachment of a value of that type, if there is one.
+  @inline(__always)
+  func existing<Value: AttachedValue>(_ type: Value.Type = Value.self) -> Attached<Value>? {
+    existing(Attached<Value>.self)
+  }
+
+  /// Calls `body` with the value of that type, which is attached if necessary.
+  @inline(__always)
+  mutating func with<Value: AttachedValue, Result>(
+    _ type: Value.Type, _ body: (inout Value) -> Result
+  ) -> Result {
+    with(Attached<Value>.self) { body(&$0.value) }
   }
 
   /// Calls `body` with the attachment of that type, which is made if necessary.
@@ -135,64 +182,81 @@ extension ProcedureCore {
   var registrations: TokensAndTimers? { @inline(__always) get { attachments.existing() } }
   var waiters: FinishWaiters? { @inline(__always) get { attachments.existing() } }
   var ending: EndDetails? { @inline(__always) get { attachments.existing() } }
-  var givenName: String? { attachments.existing(GivenName.self)?.name }
+  var givenName: String? { attachments.existing(GivenName.self)?.value.name }
 }
 
 /// A name that the user has set.
-final class GivenName: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var name: String?
+struct GivenName: AttachedValue {
+  var name: String?
 
-  override var afterFinish: Attachment? { self }
+  static var isKeptAfterFinish: Bool { true }
 }
 
 /// Requirements before the start, besides plain dependencies.
 final class StartRequirements: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var conditions: (any PendingConditions)?
-  /// Procedures that conditions brought. They are waited for like dependencies, but the user does
-  /// not see them as such.
-  @safe @exclusivity(unchecked) var prerequisites: [Prerequisite] = []
-  @safe @exclusivity(unchecked) var exclusion: ExclusionClaim?
-  /// Settled dependencies that have something to hand over in the next turn.
-  @safe @exclusivity(unchecked) var handOvers = Fifo<Dependency>()
-  /// Whether a condition of another procedure adds it to a queue.
-  @safe @exclusivity(unchecked) var isClaimed = false
+  struct Value: Sendable {
+    var conditions: (any PendingConditions)?
+    /// Procedures that conditions brought. They are waited for like dependencies, but the user does
+    /// not see them as such.
+    var prerequisites: [Prerequisite] = []
+    var exclusion: ExclusionClaim?
+    /// Settled dependencies that have something to hand over in the next turn.
+    var handOvers = Fifo<Dependency>()
+    /// Whether a condition of another procedure adds it to a queue.
+    var isClaimed = false
+  }
+
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
 
   override func procedureDidLeave() {
-    for prerequisite in prerequisites { prerequisite.link.leave() }
+    for prerequisite in value.prerequisites { prerequisite.link.leave() }
   }
 }
 
 /// Further work for the procedure's turn.
 final class TurnWork: Attachment, @unchecked Sendable {
-  /// An event whose delivery waits for another Dispatch queue.
-  @safe @exclusivity(unchecked) var suspendedDelivery: ObserverDelivery?
-  @safe @exclusivity(unchecked) var additions = Fifo<PendingAddition>()
-  /// Children that wait for the group's decision.
-  @safe @exclusivity(unchecked) var undecidedChildren = Fifo<Procedure>()
+  struct Value: Sendable {
+    /// An event whose delivery waits for another Dispatch queue.
+    var suspendedDelivery: ObserverDelivery?
+    var additions = Fifo<PendingAddition>()
+    /// Children that wait for the group's decision.
+    var undecidedChildren = Fifo<Procedure>()
+  }
+
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
 }
 
 /// The procedure's registrations with tokens and clocks.
 final class TokensAndTimers: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var source: CancellationTokenSource?
-  @safe @exclusivity(unchecked) var token: CancellationToken?
-  @safe @exclusivity(unchecked) var followed: [FollowerPlace] = []
-  /// Whether a worker has marked the procedure ahead of one of those tokens.
-  @safe @exclusivity(unchecked) var isMarkedAhead = false
-  @safe @exclusivity(unchecked) var timers: [(clock: TimerClock, key: SlabKey)] = []
-  /// The waits that the last look found.
-  @safe @exclusivity(unchecked) var seenWaits: [SeenWait] = []
-  /// Whether one of the timers will report that the procedure is waited for and on no queue, or
-  /// has.
-  @safe @exclusivity(unchecked) var isAwaitedOutside = false
+  struct Value: Sendable {
+    var source: CancellationTokenSource?
+    var token: CancellationToken?
+    var followed: [FollowerPlace] = []
+    /// Whether a worker has marked the procedure ahead of one of those tokens.
+    var isMarkedAhead = false
+    var timers: [(clock: TimerClock, key: SlabKey)] = []
+    /// The waits that the last look found.
+    var seenWaits: [SeenWait] = []
+    /// Whether one of the timers will report that the procedure is waited for and on no queue, or
+    /// has.
+    var isAwaitedOutside = false
+  }
+
+  /// The procedure's lock guards it, until the procedure has left or is being deallocated.
+  @safe @exclusivity(unchecked) var value = Value()
 
   override var afterFinish: Attachment? {
-    guard let token else { return nil }
+    guard let token = value.token else { return nil }
     let remainder = TokensAndTimers()
-    remainder.token = token
+    remainder.value.token = token
     return remainder
   }
 
-  override var indicatesOngoingWork: Bool { source != nil || token != nil || !timers.isEmpty }
+  override var indicatesOngoingWork: Bool {
+    value.source != nil || value.token != nil || !value.timers.isEmpty
+  }
 
   override func procedureDidLeave() { leave() }
 
@@ -200,35 +264,40 @@ final class TokensAndTimers: Attachment, @unchecked Sendable {
 
   /// The place on a token that is about to cancel the procedure.
   var cancelledPlace: FollowerPlace? {
-    for place in followed where place.reason != nil { return place }
+    for place in value.followed where place.reason != nil { return place }
     return nil
   }
 
   private func leave() {
-    source?.complete()
-    for place in followed { place.leave() }
-    for timer in timers { timer.clock.service.cancel(timer.key) }
-    (source, followed, timers) = (nil, [], [])
+    value.source?.complete()
+    for place in value.followed { place.leave() }
+    for timer in value.timers { timer.clock.service.cancel(timer.key) }
+    (value.source, value.followed, value.timers) = (nil, [], [])
   }
 }
 
 /// Keeps a procedure that its queue or group refused until it has finished, and the list on whose
 /// workers it finishes: no list keeps the procedure.
-final class Refusal: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var list: ProcedureList?
-  @safe @exclusivity(unchecked) var procedure: Procedure?
+struct Refusal: AttachedValue {
+  var list: ProcedureList?
+  var procedure: Procedure?
 }
 
 /// Details that are read after the end.
 final class EndDetails: Attachment, @unchecked Sendable {
-  /// The group that the procedure was a child of, once it has ended without success.
-  @safe @exclusivity(unchecked) var origin: GroupReference?
-  /// Why it was cancelled, if its errors do not say so.
-  @safe @exclusivity(unchecked) var cancelReason: CancellationReason?
-  /// The name of the condition that was ignored, and so ended the procedure.
-  @safe @exclusivity(unchecked) var ignoredCondition: String?
-  /// Where a `finish` is reported that comes after the closure has ended the procedure.
-  @safe @exclusivity(unchecked) var lateFinishes: QueueSupervisor.Reference?
+  struct Value: Sendable {
+    /// The group that the procedure was a child of, once it has ended without success.
+    var origin: GroupReference?
+    /// Why it was cancelled, if its errors do not say so.
+    var cancelReason: CancellationReason?
+    /// The name of the condition that was ignored, and so ended the procedure.
+    var ignoredCondition: String?
+    /// Where a `finish` is reported that comes after the closure has ended the procedure.
+    var lateFinishes: QueueSupervisor.Reference?
+  }
+
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
 
   override var afterFinish: Attachment? { self }
 }

@@ -54,15 +54,19 @@ class Dependency: @unchecked Sendable {
   private final let status = AtomicByte(Dependency.armed)
   private final let requirement: DependencyRequirement
   /// Whether the user has taken it back, though it may still stand in the dependent's row. Next to
-  /// the other bytes it needs no memory.
+  /// the other bytes it needs no memory. The dependent's lock guards it.
   @safe @exclusivity(unchecked) fileprivate final var isTakenBack = false
-  /// How many entries may follow this one before the row is searched for revoked ones.
+  /// How many entries may follow this one before the row is searched for revoked ones. The
+  /// dependency's lock guards it.
   @safe @exclusivity(unchecked) fileprivate final var patience: UInt32 = 0
+  /// The dependent's lock guards it until it is entered, then the thread that changes `status`.
   @safe @exclusivity(unchecked) private final var dependent: Procedure?
   private final let usesOfDependent = UseCount(of: "the dependent of a dependency")
-  /// The dependency that was added to the dependent before this one.
+  /// The dependency that was added to the dependent before this one. Whoever has the dependent's
+  /// row has it: under the dependent's lock, or in its last turn.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependent: Dependency?
-  /// The entry that joined the dependency's row before this one.
+  /// The entry that joined the dependency's row before this one. Whoever has the dependency's row
+  /// has it: under the dependency's lock, or in its last turn.
   @safe @exclusivity(unchecked) fileprivate final var nextOfDependency: Dependency?
 
   init(on dependency: Procedure, requiring requirement: DependencyRequirement = .any) {
@@ -83,8 +87,9 @@ class Dependency: @unchecked Sendable {
   /// Whether the dependent needs nothing more from the dependency.
   var isDone: Bool { false }
 
-  /// From now on the dependent counts it. Called under the dependent's lock.
+  /// From now on the dependent counts it.
   final func arm(for dependent: Procedure) {
+    dependent.assertLocked()
     usesOfDependent.note()
     self.dependent = dependent
   }
@@ -330,11 +335,11 @@ struct Dependencies: Sendable {
 final class DependencyIndex: Attachment, @unchecked Sendable {
   /// The dependencies that the user has added, by the identity of the procedure, in the order in
   /// which they were added.
-  @safe @exclusivity(unchecked) private var known: [ObjectIdentifier: [Dependency]] = [:]
+  private var known: [ObjectIdentifier: [Dependency]] = [:]
   /// The latest known entry of the row; all earlier entries are known.
-  @safe @exclusivity(unchecked) private var latestKnown: Dependency?
-  @safe @exclusivity(unchecked) private var count = 0
-  @safe @exclusivity(unchecked) private var takenBackCount = 0
+  private var latestKnown: Dependency?
+  private var count = 0
+  private var takenBackCount = 0
 
   /// - Returns: the dependencies on `procedure`, and the entries that leave the row.
   fileprivate func takeBack(

@@ -46,15 +46,15 @@ struct Prerequisite: Sendable {
 
 extension Procedure {
   final func evaluateConditions(onWorkerOf list: ProcedureList?) {
-    peek { $0.requirements?.conditions }?.evaluate(for: self, onWorkerOf: list)
+    peek { $0.requirements?.value.conditions }?.evaluate(for: self, onWorkerOf: list)
   }
 
   /// The procedure was cancelled: it no longer waits for its conditions.
   final func abandonConditions() {
     let (task, prerequisites) = withCore { core in
       (
-        core.requirements?.conditions?.abandon(),
-        core.requirements?.prerequisites ?? []
+        core.requirements?.value.conditions?.abandon(),
+        core.requirements?.value.prerequisites ?? []
       )
     }
     task?.cancel()

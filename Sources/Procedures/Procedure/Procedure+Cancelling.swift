@@ -46,15 +46,15 @@ extension Procedure {
   /// ```
   public final var cancellationToken: CancellationToken {
     withCore { core in
-      if let token = core.registrations?.token { return token }
+      if let token = core.registrations?.value.token { return token }
       if core.life.isRetired, !core.life.isCancelled { return .never }
       // Between the two parts of a cancel the source is still pending: it is fired later.
       let reason = core.life.cancel == .marked ? nil : core.cancelReason
       return core.attachments.with(TokensAndTimers.self) { registrations in
         let source = CancellationTokenSource()
         if let reason { source.cancel(reason) }
-        registrations.source = source
-        registrations.token = source.token
+        registrations.value.source = source
+        registrations.value.token = source.token
         return source.token
       }
     }
@@ -74,7 +74,7 @@ extension Procedure {
     guard let place = token.follow(by: self) else { return }
     let isKept = withCore { core in
       guard !core.life.isRetired else { return false }
-      core.attachments.with(TokensAndTimers.self) { $0.followed.append(place) }
+      core.attachments.with(TokensAndTimers.self) { $0.value.followed.append(place) }
       return true
     }
     if !isKept { place.leave() }
@@ -89,7 +89,7 @@ extension Procedure {
   final func cancel(errors: [any Error], reason: CancellationReason) -> Bool {
     // 1. Children, and procedures that depend on its token, are marked before any cancel is
     //    delivered: that needs a walk.
-    guard childList == nil, peek({ $0.registrations?.source }) == nil else {
+    guard childList == nil, peek({ $0.registrations?.value.source }) == nil else {
       return Self.cancel([self], errors: errors, reason: reason)
     }
     // 2. Otherwise one critical section marks it. A token that was made since is found there, and
@@ -190,7 +190,7 @@ extension Procedure {
       guard core.life.isCancelled else { return (isFirst, false, nil) }
       // 2. The same walk marks its own token, and with it all procedures on that token. If an
       //    earlier cancel has marked it, this walk waits for that one by the token.
-      guard let source = core.registrations?.source,
+      guard let source = core.registrations?.value.source,
         !isFirst || walk.markOwnToken(of: source, becauseOf: reason)
       else { return (isFirst, true, nil) }
       return (isFirst, true, source)
@@ -390,19 +390,19 @@ extension ProcedureCore {
         errors: Procedure.errorsOfChildren(of: name, cancelledWith: errors), reason: reason,
         walk: place.walk)
     if mark(procedure, errors: errors, reason: reason, closing: cancel) {
-      registrations.isMarkedAhead = true
+      registrations.value.isMarkedAhead = true
     }
   }
 
   /// Whether it was marked ahead of the token that comes now, whose cancel therefore takes effect.
   fileprivate mutating func claimEarlyMark() -> Bool {
     guard let registrations else { return false }
-    return exchange(&registrations.isMarkedAhead, with: false)
+    return exchange(&registrations.value.isMarkedAhead, with: false)
   }
 
   /// The token fires first; then the turn may deliver.
   fileprivate mutating func nextCancelStep(for procedure: Procedure) -> CancelStep {
-    if let source = registrations?.source, !source.isCancelled { return .fire(source) }
+    if let source = registrations?.value.source, !source.isCancelled { return .fire(source) }
     // A pending procedure with categories gives them back now, since its turn may wait for a
     // thread.
     let followUp =
@@ -418,6 +418,7 @@ extension ProcedureCore {
     _ procedure: Procedure, errors: [any Error], reason: CancellationReason,
     closing cancel: TreeCancel?
   ) -> Bool {
+    procedure.assertLocked()
     guard noteMark(withErrors: errors) == .none else { return false }
     // 1. Close the list before any thread can see the flag.
     if let cancel { procedure.childList?.close(by: cancel) }
@@ -431,7 +432,7 @@ extension ProcedureCore {
     switch reason {
     case .requested, .failure: break
     case .deadlineExceeded, .taskCancelled, .signal:
-      attachments.with(EndDetails.self) { $0.cancelReason = reason }
+      attachments.with(EndDetails.self) { $0.value.cancelReason = reason }
     }
     return true
   }
@@ -439,7 +440,7 @@ extension ProcedureCore {
   /// Why it was cancelled; nil if it was not.
   var cancelReason: CancellationReason? {
     guard life.isCancelled else { return nil }
-    return ending?.cancelReason ?? cancelErrors.first.map(
+    return ending?.value.cancelReason ?? cancelErrors.first.map(
       CancellationReason.failure)
       ?? .requested
   }
@@ -460,11 +461,11 @@ final class TreeCancel: @unchecked Sendable {
   /// them: each refers to another cancel, up to the counting one. One lock guards all of them; only
   /// such cancels need it.
   private static let lock = Locked(())
-  @safe @exclusivity(unchecked) private var countedIn: TreeCancel?
+  private var countedIn: TreeCancel?
   /// The rank of a union by rank, which keeps the chains of `countedIn` short.
-  @safe @exclusivity(unchecked) private var rank = 0
+  private var rank = 0
   /// The number of groups that are being added, at any depth, and whose members are not marked yet.
-  @safe @exclusivity(unchecked) private var unmarkedGroups = 0
+  private var unmarkedGroups = 0
 
   init(errors: [any Error], reason: CancellationReason, walk: FollowerWalk) {
     (self.errors, self.reason, self.walk) = (errors, reason, walk)
@@ -496,9 +497,11 @@ final class TreeCancel: @unchecked Sendable {
   /// Whether a group is being added below whose members no walk may have visited.
   var hasUnmarkedGroups: Bool { Self.lock.withLock { _ in counter.unmarkedGroups > 0 } }
 
-  /// A group is being added below. Called under the lock of the list that it is added to, so that
-  /// no other walk passes by.
-  func expectGroup() { Self.lock.withLock { _ in counter.unmarkedGroups += 1 } }
+  /// A group is being added to `list`, whose lock is held, so that no other walk passes by.
+  func expectGroup(in list: ProcedureList) {
+    list.assertHeld()
+    Self.lock.withLock { _ in counter.unmarkedGroups += 1 }
+  }
 
   /// The members of the added group have been marked.
   func groupIsMarked() { Self.lock.withLock { _ in counter.unmarkedGroups -= 1 } }

@@ -72,8 +72,8 @@ extension Procedure {
       core.dependencies.add(new)
       // 2. A ready or taken procedure goes back to waiting, and frees its slot.
       let effect = core.life.post(.dependencyAdded)
-      let evaluation = core.requirements?.conditions?.restart()
-      let request = core.requirements?.exclusion?.takeRequest()
+      let evaluation = core.requirements?.value.conditions?.restart()
+      let request = core.requirements?.value.exclusion?.takeRequest()
       let followUp = effect == .wait ? core.list?.makeWaiting(self) : nil
       return .enter(followUp ?? .nothing, evaluation, released: request)
     }
@@ -177,7 +177,7 @@ extension Procedure {
   /// - Parameter list: the list of the calling worker, which will look for more there.
   final func carryOutHandOvers(onWorkerOf list: ProcedureList?) {
     while let next = withCore({ core in
-      core.life.isCancelled ? nil : core.requirements?.handOvers.popFirst()
+      core.life.isCancelled ? nil : core.requirements?.value.handOvers.popFirst()
     }) {
       // The value is there before the dependency counts as finished.
       next.carryOut(for: self)
@@ -233,5 +233,5 @@ extension Procedure {
 
 extension Procedure {
   /// The group that it was a child of when it ended, if it did not succeed.
-  private var origin: GroupReference? { peek { $0.ending?.origin } }
+  private var origin: GroupReference? { peek { $0.ending?.value.origin } }
 }

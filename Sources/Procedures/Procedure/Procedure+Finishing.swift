@@ -135,7 +135,7 @@ extension Procedure {
     let (isReported, supervisor) = peek { core in
       (
         core.life.isFinishedByItself && !core.life.isCancelled,
-        core.list?.context.supervisor ?? core.ending?.lateFinishes?.supervisor
+        core.list?.context.supervisor ?? core.ending?.value.lateFinishes?.supervisor
       )
     }
     guard isReported else { return }
@@ -146,7 +146,9 @@ extension Procedure {
   /// after the procedure had been finished. Nothing is lost if a cancel caused that.
   final func reportLostErrors(_ errors: [any Error]) {
     if isCancelled { return }
-    let supervisor = peek { $0.list?.context.supervisor ?? $0.ending?.lateFinishes?.supervisor }
+    let supervisor = peek {
+      $0.list?.context.supervisor ?? $0.ending?.value.lateFinishes?.supervisor
+    }
     ProcedureDiagnostic.errorsTooLate(name, errors).reportAloud(to: supervisor)
   }
 }
@@ -167,6 +169,6 @@ extension ProcedureCore {
     guard QueueSupervisor.wantsReports.load() != 0, effect.isAccepted,
       let supervisor = list?.context.supervisor
     else { return }
-    attachments.with(EndDetails.self) { $0.lateFinishes = supervisor.reference }
+    attachments.with(EndDetails.self) { $0.value.lateFinishes = supervisor.reference }
   }
 }

@@ -24,7 +24,7 @@ extension Procedure {
         return .none
       }
       core.attachments.with(TurnWork.self) {
-        $0.additions.append(PendingAddition(procedure: procedure, target: .list))
+        $0.value.additions.append(PendingAddition(procedure: procedure, target: .list))
       }
       return core.life.post(.additionPending)
     }

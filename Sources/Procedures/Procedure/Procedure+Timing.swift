@@ -13,7 +13,7 @@ extension Procedure {
     let key = clock.service.schedule(target, at: instant)
     let isKept = withCore { core in
       guard !core.life.isRetired else { return false }
-      core.attachments.with(TokensAndTimers.self) { $0.timers.append((clock, key)) }
+      core.attachments.with(TokensAndTimers.self) { $0.value.timers.append((clock, key)) }
       return true
     }
     if !isKept { clock.service.cancel(key) }

@@ -147,7 +147,7 @@ extension Procedure {
       }
       // 3. A suspended event continues with its remaining observers, unless the turn moves.
       if !core.attachments.isEmpty, core.listElsewhere(than: worker) == nil,
-        let delivery = core.deferred?.suspendedDelivery.take()
+        let delivery = core.deferred?.value.suspendedDelivery.take()
       {
         _ = core.life.post(.beginTurn)
         detail = .delivery(delivery)
@@ -294,7 +294,7 @@ extension ProcedureCore {
     let leaving = Leaving(
       attachments: attachments.takeLeaving(), rows: takeRows(), record: record)
     if !leaving.isEmpty { detail = .end(leaving) }
-    if let origin { attachments.with(EndDetails.self) { $0.origin = origin } }
+    if let origin { attachments.with(EndDetails.self) { $0.value.origin = origin } }
   }
 }
 
@@ -307,7 +307,7 @@ extension Procedure {
       if group.decideInline(self, on: worker.context) { return true }
       // 2. Otherwise it decides in its next turn.
       group.note { core in
-        core.attachments.with(TurnWork.self) { $0.undecidedChildren.append(self) }
+        core.attachments.with(TurnWork.self) { $0.value.undecidedChildren.append(self) }
         return core.life.post(.childAsks)
       }
       return false
@@ -327,8 +327,8 @@ extension ProcedureCore {
   /// The next child that has asked. Nil if a cancel must be delivered first: the answers come after
   /// it.
   mutating func takeUndecidedChild() -> Procedure? {
-    guard let deferred, !deferred.undecidedChildren.isEmpty else { return nil }
-    guard life.cancel.isDue else { return deferred.undecidedChildren.popFirst() }
+    guard let deferred, !deferred.value.undecidedChildren.isEmpty else { return nil }
+    guard life.cancel.isDue else { return deferred.value.undecidedChildren.popFirst() }
     _ = life.post(.childAsks)
     return nil
   }

@@ -6,7 +6,7 @@ extension Procedure {
     set {
       // The old value is released after the lock.
       var value = consume newValue
-      withCore { core in core.attachments.with(Values.self) { swap(&$0.input, &value) } }
+      withCore { core in core.attachments.with(Values.self) { swap(&$0.value.input, &value) } }
     }
   }
 
@@ -27,7 +27,7 @@ extension Procedure {
       var value = consume newValue
       withCore { core in
         guard core.life.state < .finished, !core.isOutputFinal else { return }
-        core.attachments.with(Values.self) { swap(&$0.output, &value) }
+        core.attachments.with(Values.self) { swap(&$0.value.output, &value) }
       }
     }
   }
@@ -89,8 +89,8 @@ extension Procedure {
         core.noteMadeVoid()
       } else if hasOutput {
         core.attachments.with(Values.self) { values in
-          swap(&values.output, &value)
-          values.isOutputFinal = true
+          swap(&values.value.output, &value)
+          values.value.isOutputFinal = true
         }
       }
       return effect
@@ -100,11 +100,16 @@ extension Procedure {
 
 /// Values that are handed from one procedure to the next.
 final class Values: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var input = StoredValue()
-  /// A value of the procedure's `Output`, or an error.
-  @safe @exclusivity(unchecked) var output = StoredValue()
-  /// Whether the accepted finish brought the output.
-  @safe @exclusivity(unchecked) var isOutputFinal = false
+  struct Value: Sendable {
+    var input = StoredValue()
+    /// A value of the procedure's `Output`, or an error.
+    var output = StoredValue()
+    /// Whether the accepted finish brought the output.
+    var isOutputFinal = false
+  }
+
+  /// The procedure's lock guards it: only the core reaches the attachment.
+  @safe @exclusivity(unchecked) var value = Value()
 
   override var afterFinish: Attachment? { self }
 }
@@ -112,14 +117,14 @@ final class Values: Attachment, @unchecked Sendable {
 extension ProcedureCore {
   private var values: Values? { attachments.existing() }
 
-  fileprivate var input: StoredValue { values?.input ?? StoredValue() }
+  fileprivate var input: StoredValue { values?.value.input ?? StoredValue() }
 
   fileprivate var output: StoredValue {
-    hasMadeVoid ? StoredValue(()) : values?.output ?? StoredValue()
+    hasMadeVoid ? StoredValue(()) : values?.value.output ?? StoredValue()
   }
 
   fileprivate var isOutputFinal: Bool {
-    hasMadeVoid || values?.isOutputFinal == true
+    hasMadeVoid || values?.value.isOutputFinal == true
   }
 }
 

@@ -88,8 +88,9 @@ enum FinishWaiter: Sendable {
   case barrier(QueueBarriers.Ticket)
   case call(@Sendable () -> Void)
 
-  /// The place of a task, or of a thread, among the waiters. Guarded by the lock of the waiters.
+  /// The place of a task, or of a thread, among the waiters.
   final class Place: @unchecked Sendable {
+    /// Read and changed by the functions of `FinishWaiters` only, under the lock of the waiters.
     @safe @exclusivity(unchecked) fileprivate var key: SlabKey?
     private let status = AtomicByte(0)
 
@@ -175,27 +176,36 @@ enum FinishWaiter: Sendable {
 
 /// The waiters for one event, in order: joining and leaving is O(1).
 final class FinishWaiters: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) private var waiters = Slab<FinishWaiter>()
-  @safe @exclusivity(unchecked) private var order = SlabList()
+  private struct Line: Sendable {
+    var waiters = Slab<FinishWaiter>()
+    var order = SlabList()
+
+    mutating func append(_ waiter: FinishWaiter) -> SlabKey { waiters.append(waiter, to: &order) }
+    mutating func remove(_ key: SlabKey) -> FinishWaiter? { waiters.remove(key, from: &order) }
+    mutating func popFirst() -> FinishWaiter? { waiters.popFirst(from: &order) }
+  }
+
+  /// The lock of the procedure, or of the list, that has the waiters guards it.
+  @safe @exclusivity(unchecked) private var line = Line()
 
   func append(_ waiter: FinishWaiter) {
-    waiter.join(at: waiters.append(waiter, to: &order))
+    waiter.join(at: line.append(waiter))
   }
 
   /// Removes a task, or a thread, that no longer waits; nil if it is not here.
   func remove(at place: FinishWaiter.Place) -> FinishWaiter? {
-    let waiter = place.key.flatMap { waiters.remove($0, from: &order) }
+    let waiter = place.key.flatMap { line.remove($0) }
     waiter?.leave()
     return waiter
   }
 
-  var isEmpty: Bool { order.isEmpty }
-  var count: Int { waiters.count }
-  var all: [FinishWaiter] { waiters.elements(of: order) }
+  var isEmpty: Bool { line.order.isEmpty }
+  var count: Int { line.waiters.count }
+  var all: [FinishWaiter] { line.waiters.elements(of: line.order) }
 
   /// Removes the first, to be resumed without the lock.
   func takeFirst() -> FinishWaiter? {
-    let waiter = waiters.popFirst(from: &order)
+    let waiter = line.popFirst()
     waiter?.leave()
     return waiter
   }

@@ -44,21 +44,21 @@ public import ProcedurePrimitives
 nonisolated open class Procedure: @unchecked Sendable, Cancelable {
   // Ordered to avoid padding: see `ProcedureCore`.
 
-  /// Accessed as `membership`; the other stored properties are accessed likewise.
-  @safe @exclusivity(unchecked) private final var storedMembership = Membership()
+  // The lock of the list that it is in, or is arriving in, guards `membership`, `links` and `age`.
+
+  final let membership = Guarded<Membership, HeldList>(
+    Membership(), of: "the membership of a procedure")
 
   /// The part that is read without the lock, and the lock itself.
   @usableFromInline final let status: LockByte
 
-  @safe @exclusivity(unchecked) private final var storedLinks = MemberLinks()
+  final let links = Guarded<MemberLinks, HeldList>(MemberLinks(), of: "the links of a procedure")
 
-  /// Guarded by the lock in `status`.
+  /// The lock in `status` guards it: only `withCore` and `peek` reach it.
   @safe @exclusivity(unchecked) private final var core: ProcedureCore
 
-  @safe @exclusivity(unchecked) private final var storedAge: UInt32 = 0
+  final let age = Guarded<UInt32, HeldList>(0, of: "the age of a member")
 
-  /// Reports the uses of `membership`, `links` and `age` to the model, which finds races.
-  private final let memberUses = UseCount(of: "the membership of a procedure")
   #if MODEL || CHAOS
     final let memberReferences = MemberReferences()
   #endif
@@ -71,9 +71,12 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
 
   deinit {
     #if MODEL || CHAOS
-      memberUses.noteLast()
+      membership.noteLast()
+      links.noteLast()
+      age.noteLast()
       requireConsistency(
-        storedMembership.bucket == .none, "Internal inconsistency: a member was released")
+        HeldList.deallocating(self)[self].bucket == .none,
+        "Internal inconsistency: a member was released")
     #endif
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
@@ -256,44 +259,6 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     followUp.perform()
   }
 
-  // MARK: In a list
-
-  // Guarded by the lock of the list that it is in, or is arriving in, not by its own lock.
-
-  final var membership: Membership {
-    @inline(__always) get {
-      memberUses.note()
-      return storedMembership
-    }
-    @inline(__always) _modify {
-      memberUses.note()
-      yield &storedMembership
-    }
-  }
-
-  final var links: MemberLinks {
-    @inline(__always) get {
-      memberUses.note()
-      return storedLinks
-    }
-    @inline(__always) _modify {
-      memberUses.note()
-      yield &storedLinks
-    }
-  }
-
-  /// Grows with each procedure that becomes a member of the list.
-  final var age: UInt32 {
-    @inline(__always) get {
-      memberUses.note()
-      return storedAge
-    }
-    @inline(__always) set {
-      memberUses.note()
-      storedAge = newValue
-    }
-  }
-
   // MARK: The lock
 
   /// Runs `body` with the state that the lock guards, and publishes the part that is read without
@@ -315,7 +280,11 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     return result
   }
 
-  /// Publishes the part that is read without the lock. Called under the lock.
+  /// Stops a debug build if the calling thread does not hold the lock.
+  @inline(__always)
+  final func assertLocked() { status.assertHeld() }
+
+  /// Publishes the part that is read without the lock, and keeps the lock.
   @inline(__always)
   final func publish(_ core: inout ProcedureCore) {
     status.publish(core.life.status.byte)

@@ -129,7 +129,7 @@ internal import ProcedurePrimitives
 
   /// Whether it has requested its categories.
   var isExclusive: Bool {
-    @inline(__always) get { requirements?.exclusion?.request != nil }
+    @inline(__always) get { requirements?.value.exclusion?.request != nil }
   }
 
   /// Notifies the list that the procedure became ready.
@@ -178,7 +178,7 @@ internal import ProcedurePrimitives
   private func makeExclusionRequest(
     for procedure: Procedure, in list: ProcedureList
   ) -> ExclusionRequest? {
-    let request = requirements?.exclusion?.makeRequest(
+    let request = requirements?.value.exclusion?.makeRequest(
       for: procedure, in: list, priority: urgency.priority)
     if let request, request.record == nil { request.record = record }
     return request

@@ -111,13 +111,14 @@ struct WaitReading: Sendable {
   private var levels: [ObjectIdentifier: (level: ExclusionLevel, version: UInt64, SharedHolders)] =
     [:]
 
-  /// The holders of all slots of a list. Called under its lock, where there are so many at least.
+  /// The holders of all slots of a list.
   ///
   /// Those that were read before may have left since, and others have come. In a wait that never
   /// ends all remain.
   fileprivate mutating func holders(
     of list: ProcedureList, limit: Int, _ read: () -> [Procedure]
   ) -> SharedHolders {
+    list.assertHeld()
     if let (_, known, holders) = slots[ObjectIdentifier(list)], known == limit { return holders }
     let holders = SharedHolders(read())
     let before = slots.updateValue((list, limit, holders), forKey: ObjectIdentifier(list))
@@ -167,7 +168,7 @@ extension Procedure {
     var (wait, number, ownToken, asked, mayFinish) = peek { core in
       (
         core.wait(of: self, inList: asksList, in: &reading), core.life.waitNumber,
-        core.registrations?.token?.identity,
+        core.registrations?.value.token?.identity,
         core.life.parentDecision == .asked ? core.list?.group : nil,
         core.life.state == .executing && !core.life.isToldToFinish
       )
@@ -246,26 +247,29 @@ extension ProcedureCore {
   }
 
   fileprivate var blockedCall: WaitingCall? {
-    attachments.existing(BlockedTurn.self)?.call.flatMap { $0.isWaiting ? $0 : nil }
+    attachments.existing(BlockedTurn.self)?.value.call.flatMap { $0.isWaiting ? $0 : nil }
   }
 
   /// The call in which a handler is blocked that is called for its cancel: that is delivered when
   /// the handler has returned.
   private func callOfHandler(for procedure: Procedure) -> WaitingCall? {
-    guard let call = attachments.existing(BlockedTurn.self)?.callOfHandler, call.isWaiting else {
+    guard let call = attachments.existing(BlockedTurn.self)?.value.callOfHandler, call.isWaiting
+    else {
       return nil
     }
     return life.turn.isHeld && !life.isTurnDue ? call.besideUserCode(of: procedure) : call
   }
 
   /// Whether children wait until its turn, which is due or held, has called its observers for them.
-  fileprivate var hasSomethingToAnnounce: Bool { deferred.map { !$0.additions.isEmpty } ?? false }
+  fileprivate var hasSomethingToAnnounce: Bool {
+    deferred.map { !$0.value.additions.isEmpty } ?? false
+  }
 
   /// The wait of a turn that is not free; nil if it is.
   private var waitOfHeldTurn: Wait? {
     guard life.turn.isHeld else { return nil }
     if let event = life.awaitedHold { return .pendingEvent(event) }
-    if let call = deferred?.suspendedDelivery?.awaitedCall { return .observer(call) }
+    if let call = deferred?.value.suspendedDelivery?.awaitedCall { return .observer(call) }
     if life.parentDecision == .awaited, let group = list?.group { return .answer(of: group) }
     return .nothing
   }
@@ -289,18 +293,18 @@ extension ProcedureCore {
       let dependencies = self.dependencies.awaitedProcedures
       if !dependencies.isEmpty { return .dependencies(dependencies) }
       let prerequisites =
-        requirements?.prerequisites.map(\.link).filter(\.isArmed).map(\.dependency) ?? []
-      if let name = requirements?.conditions?.currentName, !prerequisites.isEmpty {
+        requirements?.value.prerequisites.map(\.link).filter(\.isArmed).map(\.dependency) ?? []
+      if let name = requirements?.value.conditions?.currentName, !prerequisites.isEmpty {
         return .prerequisites(of: name, prerequisites)
       }
       return asksList ? waitForPlace(seeing: &reading.seen) : .nothing
     }
     // 3. A condition that was asked and has not answered.
     if life.isEvaluating {
-      guard let conditions = requirements?.conditions, let serial = conditions.awaitedSerial,
+      guard let conditions = requirements?.value.conditions, let serial = conditions.awaitedSerial,
         let name = conditions.currentName
       else { return .nothing }
-      let ownToken = registrations?.token?.identity
+      let ownToken = registrations?.value.token?.identity
       if let call = conditions.awaitedTask?.waitingCall(endedBy: ownToken) {
         return .call(call, [])
       }
@@ -324,9 +328,9 @@ extension ProcedureCore {
 }
 
 extension ProcedureList {
-  /// The wait in this list of a member that has no dependency left. Called under that member's
-  /// lock.
+  /// The wait in this list of a member that has no dependency left.
   fileprivate func wait(of procedure: Procedure, in reading: inout WaitReading) -> Wait {
+    procedure.assertLocked()
     let group = group
     let owner = group.map(Wait.SlotOwner.group) ?? .queue(context.supervisor)
     return locked { $0.machine.wait(of: procedure, of: self, in: group, owner, &reading) }
@@ -338,7 +342,7 @@ extension ListMachine {
     of procedure: Procedure, of list: ProcedureList, in group: Procedure?,
     _ owner: Wait.SlotOwner, _ reading: inout WaitReading
   ) -> Wait {
-    let bucket = procedure.membership.bucket
+    let bucket = membership(of: procedure).bucket
     // 1. A member of an incomplete batch is being added at this moment; a group without its slot
     //    waits for time.
     if bucket == .none || bucket == .waiting || isCancelled { return .nothing }

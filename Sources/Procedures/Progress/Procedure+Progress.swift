@@ -27,7 +27,7 @@ extension Procedure {
 
   /// The procedure's own fraction; nil for a group that reports nothing.
   private var reportedFraction: Double? {
-    isFinished ? 1 : peek { $0.progress?.fraction } ?? (childList == nil ? 0 : nil)
+    isFinished ? 1 : peek { $0.progress?.value.fraction } ?? (childList == nil ? 0 : nil)
   }
 
   /// Reports how much of the work is done. You may call it on any thread, any number of times.
@@ -61,7 +61,7 @@ extension Procedure {
   /// 10¹⁰⁰ are reduced to that, so that sums stay finite. A negative number, infinity or NaN, such
   /// as 0 / 0, is a programmer error and traps.
   public final var progressWeight: Double {
-    get { peek { $0.progress?.weight } ?? 1 }
+    get { peek { $0.progress?.value.weight } ?? 1 }
     set {
       if !(newValue >= 0 && newValue.isFinite) {
         stopBecauseOfMisuse(
@@ -150,18 +150,18 @@ extension Procedure {
   }
 }
 
-/// The progress that a procedure itself reported. Guarded by the procedure's lock.
-final class OwnProgress: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var fraction: Double?
-  @safe @exclusivity(unchecked) var weight: Double?
+/// The progress that a procedure itself reported.
+struct OwnProgress: AttachedValue {
+  var fraction: Double?
+  var weight: Double?
   /// Set once a reader watches this procedure or a group around it.
-  @safe @exclusivity(unchecked) var node: ProgressNode?
+  var node: ProgressNode?
 
-  override var afterFinish: Attachment? { self }
+  static var isKeptAfterFinish: Bool { true }
 
-  override var indicatesOngoingWork: Bool { fraction != nil }
+  var indicatesOngoingWork: Bool { fraction != nil }
 }
 
 extension ProcedureCore {
-  fileprivate var progress: OwnProgress? { attachments.existing() }
+  fileprivate var progress: Attached<OwnProgress>? { attachments.existing() }
 }

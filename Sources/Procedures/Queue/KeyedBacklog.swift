@@ -19,8 +19,8 @@ class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
     let audience: SharedCancellation?
   }
 
-  @safe @exclusivity(unchecked) private final var members = Slab<Member>()
-  @safe @exclusivity(unchecked) private final var order = SlabList()
+  private final var members = Slab<Member>()
+  private final var order = SlabList()
 
   /// All entries of the table of a store are lines.
   static func of(_ entry: KeyTable.Entry) -> KeyedBacklog {
@@ -47,7 +47,7 @@ class KeyedBacklog: KeyTable.Entry, @unchecked Sendable {
 }
 
 /// A procedure's membership of a line, which it leaves when it has finished.
-final class LinePlace: Attachment, @unchecked Sendable {
+struct LinePlace: AttachedValue {
   struct Content: Sendable {
     let table: KeyTable
     let line: KeyedBacklog
@@ -68,9 +68,9 @@ final class LinePlace: Attachment, @unchecked Sendable {
     }
   }
 
-  @safe @exclusivity(unchecked) var content: Content?
+  var content: Content?
 
-  override func procedureDidLeave() { content?.leave() }
+  func procedureDidLeave() { content?.leave() }
 }
 
 /// The dependency of a procedure on its predecessor in its line. It is not one of the user's

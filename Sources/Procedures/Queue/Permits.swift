@@ -86,15 +86,15 @@ final class Permits: Sendable {
   }
 }
 
-final class PermitHolder: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) var permits: Permits?
+struct PermitHolder: AttachedValue {
+  var permits: Permits?
 
   /// Before it leaves its list: who waits until the queue is empty finds the place free.
-  override func procedureDidLeave() { permits?.giveBack() }
+  func procedureDidLeave() { permits?.giveBack() }
 }
 
 extension Permits: ProcedurePlaces {
   func isKept(by procedure: Procedure) -> Bool {
-    procedure.peek { $0.attachments.existing(PermitHolder.self)?.permits === self }
+    procedure.peek { $0.attachments.existing(PermitHolder.self)?.value.permits === self }
   }
 }

@@ -20,7 +20,7 @@ class HandOver: Dependency, @unchecked Sendable {
     dependent.note(onWorkerOf: worker?.list) { core in
       // A cancelled procedure waits for nothing, and receives no value.
       guard !core.life.isCancelled else { return .none }
-      core.attachments.with(StartRequirements.self) { $0.handOvers.append(self) }
+      core.attachments.with(StartRequirements.self) { $0.value.handOvers.append(self) }
       return core.life.post(.handOver)
     }
   }
@@ -128,8 +128,8 @@ extension ProcedureCore {
   fileprivate mutating func takeInput(
     _ input: inout StoredValue, of handOver: OutputHandOver
   ) -> Dependencies? {
-    guard life.mayStillTake, requirements?.handOvers.first == nil else { return nil }
-    attachments.with(Values.self) { swap(&$0.input, &input) }
+    guard life.mayStillTake, requirements?.value.handOvers.first == nil else { return nil }
+    attachments.with(Values.self) { swap(&$0.value.input, &input) }
     return forget(handOver)
   }
 

@@ -24,8 +24,7 @@ internal import ProcedurePrimitives
 nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputProcedure,
   @unchecked Sendable
 {
-  /// Accessed only in the group's turns.
-  @safe @exclusivity(unchecked) private final var hasWinner = false
+  private final let hasWinner = TurnOwned(false)
 
   /// Makes a race of procedures.
   ///
@@ -58,12 +57,12 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
     _ errors: [any Error], of child: Procedure
   ) -> ([any Error], ChildRelation) {
     // 1. After a win the errors of other children are dropped.
-    if hasWinner { return ([], .part) }
+    if hasWinner.value { return ([], .part) }
     // 2. The first success: store the output, drop earlier errors, and cancel the other children.
     if let racer = child as? any OutputProcedure<Output>, !child.isCancelled, !child.failed,
       case .success(let output)? = racer.result
     {
-      hasWinner = true
+      hasWinner.value = true
       storedOutput = StoredValue(output)
       forgetErrors()
       Self.cancel(list, errors: [], reason: .requested)

@@ -24,7 +24,7 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
     return wrapped
   }
 
-  /// Nil once the group has released its children, as a part of its own deallocation.
+  /// Written when it is made, and by its deallocation: nil once it has released its children.
   @safe @exclusivity(unchecked) private final var wrapped: Wrapped?
 
   /// Wraps a procedure, which may be on no queue and in no group.

@@ -43,7 +43,7 @@ import Testing
         // Counted twice, so that it may be counted off.
         dependent.add(dependency: Node())
         makeQueue().add(dependent)
-        link.arm(for: dependent)
+        dependent.withCore { _ in link.arm(for: dependent) }
         if isRevokedFirst { #expect(link.revoke()) }
         link.settle(on: nil)
         #expect(!link.revoke())

@@ -21,25 +21,31 @@ final class Failure: Attachment, @unchecked Sendable {
     }
   }
 
-  @safe @exclusivity(unchecked) fileprivate var errors: [any Error] = []
-  @safe @exclusivity(unchecked) fileprivate var cancelErrorCount = 0
+  fileprivate struct Content: Sendable {
+    var errors: [any Error] = []
+    var cancelErrorCount = 0
+    /// Set until a caller reads the errors, if it is possible that none does.
+    var unobserved: UnobservedErrors?
+  }
 
-  /// Set until a caller reads the errors, if it is possible that none does.
-  @safe @exclusivity(unchecked) fileprivate var unobserved: UnobservedErrors?
+  /// The procedure's lock guards it: only the core reaches it.
+  @safe @exclusivity(unchecked) fileprivate var content = Content()
 
   override var afterFinish: Attachment? { self }
 
   deinit {
-    if let unobserved, !errors.isEmpty { unobserved.report(errors) }
+    if let unobserved = content.unobserved, !content.errors.isEmpty {
+      unobserved.report(content.errors)
+    }
   }
 }
 
 extension ProcedureCore {
   /// The errors of the cancel, then the errors of the finish.
-  var errors: [any Error] { failure?.errors ?? [] }
+  var errors: [any Error] { failure?.content.errors ?? [] }
 
   var cancelErrors: [any Error] {
-    failure.map { Array($0.errors.prefix($0.cancelErrorCount)) } ?? []
+    failure.map { Array($0.content.errors.prefix($0.content.cancelErrorCount)) } ?? []
   }
 
   private var failure: Failure? { life.isFailed ? attachments.existing() : nil }
@@ -48,7 +54,9 @@ extension ProcedureCore {
   mutating func noteMark(withErrors errors: [any Error]) -> Life.Effect {
     let effect = life.post(.mark(hasErrors: !errors.isEmpty))
     if effect == .none, !errors.isEmpty {
-      attachments.with(Failure.self) { ($0.errors, $0.cancelErrorCount) = (errors, errors.count) }
+      attachments.with(Failure.self) {
+        ($0.content.errors, $0.content.cancelErrorCount) = (errors, errors.count)
+      }
     }
     return effect
   }
@@ -75,12 +83,12 @@ extension ProcedureCore {
 
   @inline(never)
   private mutating func keep(_ errors: [any Error]) {
-    attachments.with(Failure.self) { $0.errors += errors }
+    attachments.with(Failure.self) { $0.content.errors += errors }
   }
 
   /// A caller reads how it ended.
   func markObserved() {
-    attachments.existing(Failure.self)?.unobserved = nil
+    attachments.existing(Failure.self)?.content.unobserved = nil
   }
 }
 
@@ -95,7 +103,7 @@ extension Procedure {
     withCore { core in
       let supervisor = core.list.map { Weak($0.context.supervisor) }
       core.attachments.with(Failure.self) {
-        $0.unobserved = Failure.UnobservedErrors(name: name, supervisor: supervisor)
+        $0.content.unobserved = Failure.UnobservedErrors(name: name, supervisor: supervisor)
       }
     }
   }
@@ -104,7 +112,7 @@ extension Procedure {
   final func reportUnobserved() {
     let unobserved: (Failure.UnobservedErrors, [any Error])? = withCore { core in
       guard let failure = core.attachments.existing(Failure.self) else { return nil }
-      return failure.unobserved.take().map { ($0, failure.errors) }
+      return failure.content.unobserved.take().map { ($0, failure.content.errors) }
     }
     if let (unobserved, errors) = unobserved { unobserved.report(errors) }
   }

@@ -139,7 +139,7 @@ extension ProcedureError: Hashable {
 private final class ChildPath: @unchecked Sendable {
   private let name: String
   /// Changes in the `deinit` only.
-  @safe @exclusivity(unchecked) private var rest: ChildPath?
+  private var rest: ChildPath?
 
   init(_ name: String, _ rest: ChildPath?) {
     self.name = name

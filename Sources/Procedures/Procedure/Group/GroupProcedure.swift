@@ -34,12 +34,14 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
   /// Nonzero once `recover` has added a closure.
   final let hasRecoveries = AtomicByte(0)
 
-  // Both are accessed only in turns of the group.
+  private struct Beginning: Sendable {
+    /// Whether children may start.
+    var hasBegun = false
+    /// Whether starting the ready ones is left to the worker that runs this turn.
+    var isLeftToWorker = false
+  }
 
-  /// Whether children may start.
-  @safe @exclusivity(unchecked) private final var hasBegun = false
-  /// Whether starting the ready ones is left to the worker that runs this turn.
-  @safe @exclusivity(unchecked) private final var isLeftToWorker = false
+  private final let beginning = TurnOwned(Beginning())
 
   /// Makes a group of `children`.
   ///
@@ -212,7 +214,7 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
       core.attachments.with(TurnWork.self) { deferred in
         for (index, child) in children.enumerated() {
           let completes = index == children.count - 1 ? batch : []
-          deferred.additions.append(
+          deferred.value.additions.append(
             PendingAddition(procedure: child, target: target, completes: completes))
         }
       }
@@ -276,18 +278,20 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
 
   /// - Parameter onWorker: whether `execute()` does nothing afterwards.
   private func begin(onWorker: Bool) {
-    isLeftToWorker = list.begin(as: self, leavesWorker: onWorker)
-    hasBegun = true
+    beginning.value = Beginning(
+      hasBegun: true, isLeftToWorker: list.begin(as: self, leavesWorker: onWorker))
   }
 
-  final override var begun: WorkerNext { isLeftToWorker ? .children(list) : .anotherJob }
+  final override var begun: WorkerNext {
+    beginning.value.isLeftToWorker ? .children(list) : .anotherJob
+  }
 
   // MARK: The end
 
   /// Called when the group has executed, or never will: from now on the last child ends the group.
   final func settleChildren() {
     // 1. An override of `execute()` has not called super: the children start now.
-    if state == .executing, !hasBegun { begin(onWorker: false) }
+    if state == .executing, !beginning.value.hasBegun { begin(onWorker: false) }
     // 2. This thread already runs the group's turn, so the result is ignored.
     if list.settle() { _ = childrenFinished() }
   }

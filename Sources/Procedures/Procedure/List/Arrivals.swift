@@ -37,12 +37,15 @@ struct Arrivals: ~Copyable, Sendable {
   /// - Parameters:
   ///   - procedure: its `membership` says whether it is ready.
   ///   - isExpected: not zero if a requested worker will look.
+  ///   - held: `HeldList.adding(_:)`.
   /// - Returns: whether the caller must look at the list, because this is the first arrival that
   ///   needs a worker, and none is expected. Nil if the arrivals are closed.
   @inline(__always)
-  func append(_ procedure: Procedure, isExpected: borrowing AtomicByte) -> Bool? {
+  func append(
+    _ procedure: Procedure, isExpected: borrowing AtomicByte, _ held: borrowing HeldList
+  ) -> Bool? {
     // 1. The reference is taken before another thread can find the procedure here.
-    let isReady = procedure.membership.isReady
+    let isReady = held[procedure].isReady
     let member = Member.retaining(procedure)
     var found = word.load()
     // 2. Link it to the latest arrival, and try again if that has changed since.
@@ -52,7 +55,7 @@ struct Arrivals: ~Copyable, Sendable {
         member.release()
         return nil
       }
-      member.next = Member(bits: found & ~Self.flags)
+      held[nextOf: member] = Member(bits: found & ~Self.flags)
       let new = member.bits | found & Self.flags | (isReady ? Self.due : 0)
       let (isDone, now) = word.replace(found, with: new)
       if isDone { break }
@@ -75,12 +78,12 @@ struct Arrivals: ~Copyable, Sendable {
   }
 
   /// Takes all arrivals, in the order in which they arrived.
-  func takeAll() -> ArrivalLine {
+  func takeAll(_ held: borrowing HeldList) -> ArrivalLine {
     var next = Member(bits: word.keep(Self.closed) & ~Self.flags)
     var line = ArrivalLine()
     while let member = next {
-      next = member.next
-      line.prepend(member)
+      next = held[nextOf: member]
+      line.prepend(member, held)
     }
     return line
   }
@@ -96,27 +99,27 @@ struct ArrivalLine: Sendable {
   var isEmpty: Bool { first == nil }
 
   @inline(__always)
-  mutating func prepend(_ member: Member) {
-    member.next = first
+  mutating func prepend(_ member: Member, _ held: borrowing HeldList) {
+    held[nextOf: member] = first
     first = member
     count += 1
-    if member.membership.isReady { readyCount += 1 }
+    if held[member].isReady { readyCount += 1 }
   }
 
   @inline(__always)
-  mutating func popFirst() -> Member? {
+  mutating func popFirst(_ held: borrowing HeldList) -> Member? {
     guard let member = first else { return nil }
-    first = member.next
+    first = held[nextOf: member]
     count -= 1
-    if member.membership.isReady { readyCount -= 1 }
+    if held[member].isReady { readyCount -= 1 }
     return member
   }
 
-  func forEach(_ body: (Member) -> Void) {
+  func forEach(_ held: borrowing HeldList, _ body: (Member) -> Void) {
     var next = first
     while let member = next {
       body(member)
-      next = member.next
+      next = held[nextOf: member]
     }
   }
 }

@@ -6,7 +6,7 @@ internal import ProcedurePrimitives
 /// go on, in the order in which they were first taken, then members that became ready later.
 ///
 /// Invariant: `slotsInUse` is the number of granted and running members.
-struct Buckets: Sendable {
+struct Buckets: ~Copyable, Sendable {
   /// A member that has been taken before, and waits for a slot again.
   private struct Returned: Ticketed, Sendable {
     let member: Member
@@ -17,6 +17,10 @@ struct Buckets: Sendable {
       nonmutating set { request.listPlace = newValue }
     }
   }
+
+  /// Lent to all code that changes or reads the places of members: the machine that has the buckets
+  /// exists only under the lock of its list.
+  let held = HeldList()
 
   private(set) var evaluable = MemberLine()
   private(set) var granted = MemberLine()
@@ -43,15 +47,15 @@ struct Buckets: Sendable {
   @inline(__always)
   mutating func put(_ member: Member, _ bucket: Bucket) {
     if bucket.hasSlot { slotsInUse += 1 }
-    member.membership.bucket = bucket
+    held[member].bucket = bucket
     switch bucket {
-    case .running: running.append(member)
-    case .waiting: waiting.append(member)
-    case .evaluable: evaluable.append(member)
-    case .excluded: excluded.append(member)
-    case .granted: granted.append(member)
+    case .running: running.append(member, held)
+    case .waiting: waiting.append(member, held)
+    case .evaluable: evaluable.append(member, held)
+    case .excluded: excluded.append(member, held)
+    case .granted: granted.append(member, held)
     case .ready(.normal):
-      normal.append(member)
+      normal.append(member, held)
       readyBuckets |= bucket.readyBit
     default: putInBucket(member, bucket)
     }
@@ -60,12 +64,12 @@ struct Buckets: Sendable {
   /// Removes a member for good. The caller takes its request afterwards.
   @inline(__always)
   mutating func remove(_ member: Member) {
-    take(member, outOf: member.membership.bucket)
-    member.membership.bucket = .none
+    take(member, outOf: held[member].bucket)
+    held[member].bucket = .none
   }
 
   mutating func move(_ member: Member, to target: Bucket) {
-    move(member, from: member.membership.bucket, to: target)
+    move(member, from: held[member].bucket, to: target)
   }
 
   /// Moves a member whose present line the caller knows.
@@ -80,7 +84,7 @@ struct Buckets: Sendable {
   /// Starts a member that is ready, or was granted its categories.
   @inline(__always)
   mutating func start(_ member: Member) {
-    let bucket = member.membership.bucket
+    let bucket = held[member].bucket
     if bucket == .granted { return move(member, from: .granted, to: .running) }
     takeReady(member, outOf: bucket)
     put(member, .running)
@@ -90,11 +94,11 @@ struct Buckets: Sendable {
   private mutating func take(_ member: Member, outOf bucket: Bucket) {
     if bucket.hasSlot { slotsInUse -= 1 }
     switch bucket {
-    case .running: running.remove(member)
-    case .waiting: waiting.remove(member)
-    case .evaluable: evaluable.remove(member)
-    case .excluded: excluded.remove(member)
-    case .granted: granted.remove(member)
+    case .running: running.remove(member, held)
+    case .waiting: waiting.remove(member, held)
+    case .evaluable: evaluable.remove(member, held)
+    case .excluded: excluded.remove(member, held)
+    case .granted: granted.remove(member, held)
     default: takeReady(member, outOf: bucket)
     }
   }
@@ -102,7 +106,7 @@ struct Buckets: Sendable {
   @inline(__always)
   private mutating func takeReady(_ member: Member, outOf bucket: Bucket) {
     guard bucket == .ready(.normal) else { return takeOutOfBucket(member, bucket) }
-    normal.remove(member)
+    normal.remove(member, held)
     if normal.isEmpty { readyBuckets &= ~bucket.readyBit }
   }
 
@@ -111,39 +115,39 @@ struct Buckets: Sendable {
     if readyLines.isEmpty {
       readyLines = ContiguousArray(repeating: MemberLine(), count: Bucket.readyCount)
     }
-    readyLines[bucket.readyIndex].append(member)
+    readyLines[bucket.readyIndex].append(member, held)
     readyBuckets |= bucket.readyBit
   }
 
   @inline(never)
   private mutating func takeOutOfBucket(_ member: Member, _ bucket: Bucket) {
     if bucket.returnedIndex != nil { leaveReturned(member, bucket) }
-    readyLines[bucket.readyIndex].remove(member)
+    readyLines[bucket.readyIndex].remove(member, held)
     if readyLines[bucket.readyIndex].isEmpty { readyBuckets &= ~bucket.readyBit }
   }
 
   // MARK: Requests
 
   mutating func note(_ request: ExclusionRequest, of member: Member) {
-    member.membership.isExclusive = true
+    held[member].isExclusive = true
     requests[member.id] = request
   }
 
   @inline(__always)
   mutating func takeRequest(of member: Member) -> ExclusionRequest? {
-    guard member.membership.isExclusive else { return nil }
-    member.membership.isExclusive = false
+    guard held[member].isExclusive else { return nil }
+    held[member].isExclusive = false
     return requests.removeValue(forKey: member.id)
   }
 
   @inline(__always)
   func request(of member: Member) -> ExclusionRequest? {
-    member.membership.isExclusive ? requests[member.id] : nil
+    held[member].isExclusive ? requests[member.id] : nil
   }
 
   /// Moves an excluded or granted member back to its place among the ready ones.
   mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
-    let bucket = Bucket.returned(member.membership.urgency.priority)
+    let bucket = Bucket.returned(held[member].urgency.priority)
     move(member, to: bucket)
     guard let index = bucket.returnedIndex else { return }
     if returned.isEmpty {
@@ -191,7 +195,7 @@ struct Buckets: Sendable {
 
   /// Whether a ready member gets a free slot before an excluded one.
   func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
-    let bucket = Bucket.returned(member.membership.urgency.priority)
+    let bucket = Bucket.returned(held[member].urgency.priority)
     if readyBuckets >= bucket.readyBit << 1 { return true }
     guard readyBuckets & bucket.readyBit != 0, let index = bucket.returnedIndex,
       let first = returned[index].first
@@ -200,20 +204,22 @@ struct Buckets: Sendable {
   }
 
   func forEachWithSlot(_ body: (Member) -> Void) {
-    for bucket in [granted, running] { bucket.forEach(body) }
+    for bucket in [granted, running] { bucket.forEach(held, body) }
   }
 
   func forEach(_ body: (Member) -> Void) {
-    for bucket in [running, granted, excluded, evaluable, waiting, normal] { bucket.forEach(body) }
-    for bucket in readyLines { bucket.forEach(body) }
+    for bucket in [running, granted, excluded, evaluable, waiting, normal] {
+      bucket.forEach(held, body)
+    }
+    for bucket in readyLines { bucket.forEach(held, body) }
   }
 
   /// Visits the first members of each line, at most `limit`: those have stood there longest.
   func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
     for bucket in [running, granted, excluded, evaluable, waiting, normal] {
-      bucket.forEach(ofFirst: limit, body)
+      bucket.forEach(ofFirst: limit, held, body)
     }
-    for bucket in readyLines { bucket.forEach(ofFirst: limit, body) }
+    for bucket in readyLines { bucket.forEach(ofFirst: limit, held, body) }
   }
 }
 

@@ -5,6 +5,7 @@ internal import ProcedurePrimitives
 /// It is not a weak reference, which would make each retain and release of the group several times
 /// as slow. The group's memory is there until its `deinit` has called `forgetGroup()`.
 final class GroupReference: @unchecked Sendable {
+  /// Written once, before the list is shared.
   @safe @exclusivity(unchecked) private var keptGroup: Member?
 
   private struct Place: Sendable {

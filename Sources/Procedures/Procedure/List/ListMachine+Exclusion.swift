@@ -6,14 +6,14 @@ extension ListMachine {
   /// Takes the member that requested categories and has been granted them.
   mutating func takeGranted(_ procedure: Procedure) -> Job {
     requireConsistency(
-      procedure.membership.bucket != .none, "Internal inconsistency: taken, but no member")
+      buckets.held[procedure].bucket != .none, "Internal inconsistency: taken, but no member")
     return start(.unowned(procedure))
   }
 
   /// Moves the member that requested categories into the line for them.
   mutating func exclude(_ procedure: Procedure) {
     requireConsistency(
-      procedure.membership.bucket != .none, "Internal inconsistency: excluded, but no member")
+      buckets.held[procedure].bucket != .none, "Internal inconsistency: excluded, but no member")
     buckets.move(.unowned(procedure), to: .excluded)
   }
 
@@ -21,7 +21,7 @@ extension ListMachine {
   mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
     // 1. Since the offer was made, the member may have been cancelled, or must wait again.
-    guard member.membership.bucket == .excluded, buckets.request(of: member) === request
+    guard buckets.held[member].bucket == .excluded, buckets.request(of: member) === request
     else { return false }
     // 2. Without a slot it declines, goes back to its place among the ready ones, and asks anew
     //    from there: it does not hold categories while it waits for a slot.
@@ -36,14 +36,14 @@ extension ListMachine {
   /// Whether a ready member gets a free slot before an excluded one.
   private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
     if limit == .max { return false }
-    if arrivals.readyCount > 0, member.membership.urgency.priority < .normal { return true }
+    if arrivals.readyCount > 0, buckets.held[member].urgency.priority < .normal { return true }
     return buckets.isPreceded(member, request)
   }
 
   /// The ticket of the request has changed. A member that has returned moves to the place of the
   /// new ticket.
   mutating func reorder(_ procedure: Procedure, _ request: ExclusionRequest) {
-    guard procedure.membership.bucket.isReturned else { return }
+    guard buckets.held[procedure].bucket.isReturned else { return }
     buckets.returnToPlace(.unowned(procedure), request)
   }
 
@@ -65,8 +65,8 @@ extension ListMachine {
   ///
   /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
-    let bucket = procedure.membership.bucket
-    procedure.membership.isReady = false
+    let bucket = buckets.held[procedure].bucket
+    buckets.held[procedure].isReady = false
     guard bucket != .none, bucket != .waiting, !bucket.hasSlot else { return nil }
     let member = Member.unowned(procedure)
     buckets.move(member, to: .waiting)

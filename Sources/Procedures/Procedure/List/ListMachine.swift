@@ -42,7 +42,7 @@ internal import ProcedurePrimitives
 ///    looking for work at any time.
 /// 2. A group closes exactly once: settled and without members. Closed, it accepts no child.
 /// 3. In a cancelled group no child starts.
-struct ListMachine: Sendable {
+struct ListMachine: ~Copyable, Sendable {
   /// Reasons why no member starts although the list has begun.
   private struct Stops: BitFlags {
     let rawValue: UInt8
@@ -109,8 +109,8 @@ struct ListMachine: Sendable {
       case .start: .ready(enqueueRequest.urgency.priority)
       }
     // 3. The membership is written before a line shows the member.
-    enqueueRequest.note(in: procedure)
-    if isHeld { procedure.membership.isReady = false }
+    enqueueRequest.note(in: procedure, buckets.held)
+    if isHeld { buckets.held[procedure].isReady = false }
     let member = Member.retaining(procedure)
     join(member, bucket, isRetainedByList: true)
     // 4. A held member makes its request when it is released: `advance`.
@@ -124,8 +124,8 @@ struct ListMachine: Sendable {
   @inline(__always)
   private mutating func join(_ member: Member, _ bucket: Bucket, isRetainedByList: Bool) {
     lastAge &+= 1
-    member.age = lastAge
-    member.membership.isRetainedByList = isRetainedByList
+    buckets.held[ageOf: member] = lastAge
+    buckets.held[member].isRetainedByList = isRetainedByList
     memberCount += 1
     buckets.put(member, bucket)
   }
@@ -134,16 +134,16 @@ struct ListMachine: Sendable {
   mutating func receive(from newArrivals: borrowing Arrivals) {
     requireConsistency(
       arrivals.isEmpty, "Internal inconsistency: received before the others had left")
-    arrivals = newArrivals.takeAll()
+    arrivals = newArrivals.takeAll(buckets.held)
   }
 
   /// Makes each procedure that has arrived a member.
   mutating func admitArrivals() {
-    while let member = arrivals.popFirst() { admit(member) }
+    while let member = arrivals.popFirst(buckets.held) { admit(member) }
   }
 
   private mutating func admit(_ member: Member) {
-    let membership = member.membership
+    let membership = buckets.held[member]
     join(
       member, membership.isReady ? .ready(membership.urgency.priority) : .waiting,
       isRetainedByList: true)
@@ -153,9 +153,9 @@ struct ListMachine: Sendable {
   @inline(__always)
   private mutating func takeReadyArrival() -> Job? {
     guard buckets.slotsInUse < limit, hasReadyArrivals else { return nil }
-    while let member = arrivals.popFirst() {
+    while let member = arrivals.popFirst(buckets.held) {
       // Those before it that still wait become members, in the order in which they arrived.
-      guard member.membership.isReady else {
+      guard buckets.held[member].isReady else {
         admit(member)
         continue
       }
@@ -171,10 +171,10 @@ struct ListMachine: Sendable {
     asking request: ExclusionRequest?
   ) {
     // 1. It may have left: a cancelled member does not wait.
-    guard procedure.membership.bucket == .waiting else { return }
+    guard buckets.held[procedure].bucket == .waiting else { return }
     // 2. A worker that was sent for an earlier attempt finds another number.
     let member = Member.unowned(procedure)
-    procedure.membership.attempt = attempt
+    buckets.held[procedure].attempt = attempt
     // 3. A ready member of a batch stays where it is until the batch is complete.
     switch readiness {
     case .waiting:
@@ -183,10 +183,10 @@ struct ListMachine: Sendable {
       buckets.move(member, from: .waiting, to: .evaluable)
     case .start:
       if let request { buckets.note(request, of: member) }
-      if procedure.membership.isInBatch {
-        procedure.membership.isReady = true
+      if buckets.held[procedure].isInBatch {
+        buckets.held[procedure].isReady = true
       } else {
-        buckets.move(member, from: .waiting, to: .ready(procedure.membership.urgency.priority))
+        buckets.move(member, from: .waiting, to: .ready(buckets.held[procedure].urgency.priority))
       }
     }
   }
@@ -199,11 +199,13 @@ struct ListMachine: Sendable {
     // This empties `arrivals`, which counts its ready members.
     admitArrivals()
     for procedure in batch {
-      procedure.membership.isInBatch = false
+      buckets.held[procedure].isInBatch = false
       // A procedure that has not been received will be received as ready as it is.
-      guard procedure.membership.isReady, procedure.membership.bucket == .waiting else { continue }
+      guard buckets.held[procedure].isReady, buckets.held[procedure].bucket == .waiting else {
+        continue
+      }
       buckets.move(
-        .unowned(procedure), from: .waiting, to: .ready(procedure.membership.urgency.priority))
+        .unowned(procedure), from: .waiting, to: .ready(buckets.held[procedure].urgency.priority))
     }
   }
 
@@ -211,11 +213,11 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: the request or grant that it must give up.
   mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
-    let bucket = procedure.membership.bucket
+    let bucket = buckets.held[procedure].bucket
     guard bucket != .none else { return nil }
     // It keeps neither a slot nor categories while it waits: others may need them first.
     let member = Member.unowned(procedure)
-    procedure.membership.isReady = false
+    buckets.held[procedure].isReady = false
     if bucket != .waiting { buckets.move(member, to: .waiting) }
     return buckets.takeRequest(of: member)
   }
@@ -227,11 +229,11 @@ struct ListMachine: Sendable {
   ///   changed.
   mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
     // 1. After the start it has no place to change.
-    let bucket = procedure.membership.bucket
+    let bucket = buckets.held[procedure].bucket
     guard bucket != .none, bucket != .running else { return nil }
     // 2. The new urgency counts for a later place, even if the member has none now.
-    let isMoved = procedure.membership.urgency.priority != urgency.priority
-    procedure.membership.urgency = urgency
+    let isMoved = buckets.held[procedure].urgency.priority != urgency.priority
+    buckets.held[procedure].urgency = urgency
     let member = Member.unowned(procedure)
     let request = buckets.request(of: member)
     guard isMoved else { return nil }
@@ -247,13 +249,13 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: whether that closed the group, and the request that the member must give up.
   mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
-    guard member.membership.bucket != .none else { return (false, nil) }
+    guard buckets.held[member].bucket != .none else { return (false, nil) }
     // 1. Its slot is free from now on.
     buckets.remove(member)
     memberCount -= 1
     let request = buckets.takeRequest(of: member)
     // 2. Not the last reference: the caller owns one, too.
-    if member.membership.isRetainedByList { member.release() }
+    if buckets.held[member].isRetainedByList { member.release() }
     // 3. Arrivals count: a group does not close before they have been received and have finished.
     return (count == 0 && phase.becameEmpty(), request)
   }
@@ -263,10 +265,10 @@ struct ListMachine: Sendable {
   ///
   /// - Returns: whether it does. Otherwise the worker releases the reference.
   mutating func giveBack(_ member: Member) -> Bool {
-    guard member.membership.bucket != .none, !member.membership.isRetainedByList else {
+    guard buckets.held[member].bucket != .none, !buckets.held[member].isRetainedByList else {
       return false
     }
-    member.membership.isRetainedByList = true
+    buckets.held[member].isRetainedByList = true
     return true
   }
 
@@ -298,7 +300,7 @@ struct ListMachine: Sendable {
     if let member = buckets.evaluable.first {
       buckets.move(member, to: .waiting)
       member.retain()
-      let membership = member.membership
+      let membership = buckets.held[member]
       return .job(
         Job(
           member: member, kind: .evaluate(membership.attempt),
@@ -318,14 +320,14 @@ struct ListMachine: Sendable {
   @inline(__always)
   mutating func start(_ member: Member) -> Job {
     buckets.start(member)
-    if !member.membership.isRetainedByList { member.retain() }
-    member.membership.isRetainedByList = false
+    if !buckets.held[member].isRetainedByList { member.retain() }
+    buckets.held[member].isRetainedByList = false
     return job(starting: member)
   }
 
   @inline(__always)
   private func job(starting member: Member) -> Job {
-    let membership = member.membership
+    let membership = buckets.held[member]
     return Job(
       member: member, kind: .start(membership.attempt), quality: membership.urgency.ownQuality)
   }
@@ -369,7 +371,7 @@ extension ListMachine {
   /// - Returns: false if it has none, or if a child other than the executing `pause` runs or stands
   ///   in line: it may exclude others inside the group.
   mutating func yieldSlot(during pause: Procedure) -> Bool {
-    guard pause.isExecuting, pause.membership.bucket == .running, slotsInUse == 1,
+    guard pause.isExecuting, buckets.held[pause].bucket == .running, slotsInUse == 1,
       !buckets.hasExcluded
     else { return false }
     return stops.insert(.slotYielded).inserted
@@ -384,7 +386,7 @@ extension ListMachine {
   ///
   /// - Returns: the request that it gives up, and will make again.
   mutating func yieldSlot(_ group: Procedure) -> ExclusionRequest? {
-    guard group.membership.bucket == .running else { return nil }
+    guard buckets.held[group].bucket == .running else { return nil }
     let member = Member.unowned(group)
     buckets.move(member, from: .running, to: .waiting)
     return buckets.request(of: member)
@@ -392,9 +394,9 @@ extension ListMachine {
 
   /// A group that has given up its slot wants one again.
   mutating func reclaimSlot(of group: Procedure) {
-    guard group.membership.bucket == .waiting else { return }
+    guard buckets.held[group].bucket == .waiting else { return }
     buckets.move(
-      .unowned(group), from: .waiting, to: .ready(group.membership.urgency.priority))
+      .unowned(group), from: .waiting, to: .ready(buckets.held[group].urgency.priority))
   }
 }
 
@@ -464,10 +466,10 @@ extension ListMachine {
     // 2. The members leave, and the references of the list become the caller's arrays.
     let unfinished = procedures
     let finished =
-      unfinished.isEmpty ? kept.all : kept.all.filter { $0.membership.bucket == .none }
+      unfinished.isEmpty ? kept.all : kept.all.filter { buckets.held[$0].bucket == .none }
     for procedure in unfinished {
-      if procedure.membership.isRetainedByList { Member.unowned(procedure).release() }
-      procedure.membership = Membership()
+      if buckets.held[procedure].isRetainedByList { Member.unowned(procedure).release() }
+      buckets.held[procedure] = Membership()
     }
     // 3. So do the turns that are due.
     var awaitingTurn: [Procedure] = []
@@ -484,6 +486,13 @@ extension ListMachine {
 
 /// Questions about a list.
 extension ListMachine {
+  /// The state in the list of a procedure that is a member, an arrival, or about to be added.
+  @inline(__always)
+  func membership(of procedure: Procedure) -> Membership { buckets.held[procedure] }
+
+  @inline(__always)
+  func membership(of member: Member) -> Membership { buckets.held[member] }
+
   var slotsInUse: Int { buckets.slotsInUse }
 
   /// Whether a ready member could be taken.
@@ -513,8 +522,8 @@ extension ListMachine {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
     buckets.forEach { members.append($0) }
-    if zip(members, members.dropFirst()).contains(where: { $1.isOlder(than: $0) }) {
-      members.sort { $0.isOlder(than: $1) }
+    if zip(members, members.dropFirst()).contains(where: { buckets.held.isOlder($1, than: $0) }) {
+      members.sort { buckets.held.isOlder($0, than: $1) }
     }
     return members.map(\.procedure)
   }
@@ -522,7 +531,7 @@ extension ListMachine {
   /// Visits members and arrivals, in no order.
   func forEach(_ body: (Procedure) -> Void) {
     buckets.forEach { $0.with(body) }
-    arrivals.forEach { $0.with(body) }
+    arrivals.forEach(buckets.held) { $0.with(body) }
   }
 }
 

@@ -44,13 +44,13 @@ struct EnqueueRequest: Sendable {
 
   /// Writes the properties into the procedure, which is in no list yet.
   @inline(__always)
-  func note(in procedure: Procedure) {
+  func note(in procedure: Procedure, _ held: borrowing HeldList) {
     var membership = Membership()
     membership.attempt = attempt
     membership.urgency = urgency
     membership.isReady = readiness == .start
     membership.isInBatch = isInBatch
-    procedure.membership = membership
+    held[procedure] = membership
   }
 }
 
@@ -169,9 +169,9 @@ struct MemberLinks: Sendable {
   /// A reference that is counted automatically.
   var procedure: Procedure { unsafe reference.takeUnretainedValue() }
 
-  /// Whether only its list refers to it, weak references included. Called under the list's lock.
-  var isReferencedByListOnly: Bool {
-    guard membership.isRetainedByList, isOwnedOnce else { return false }
+  /// Whether only its list refers to it, weak references included.
+  func isReferencedByListOnly(_ held: borrowing HeldList) -> Bool {
+    guard held[self].isRetainedByList, isOwnedOnce else { return false }
     return with { _getWeakRetainCount($0) == 1 && _getUnownedRetainCount($0) == 1 }
   }
 
@@ -214,29 +214,77 @@ struct MemberLinks: Sendable {
 
   static func == (left: Member, right: Member) -> Bool { left.bits == right.bits }
 
-  var membership: Membership {
-    @inline(__always) get { with { $0.membership } }
-    @inline(__always) nonmutating set { with { $0.membership = newValue } }
+  fileprivate var links: UnsafeMutablePointer<MemberLinks> {
+    @inline(__always) get { unsafe with { unsafe $0.links.addressWithoutProof } }
+  }
+}
+
+/// The proof that the lock of a list is held. With it, the places of the list's members can be read
+/// and changed, and without it they cannot.
+///
+/// A `ListMachine` has one, and cannot be copied: whoever has the machine, or a part of it that is
+/// lent its proof, holds the lock.
+struct HeldList: ~Copyable, Sendable {
+  /// For the machine of a list, and for tests.
+  init() {}
+
+  /// For a procedure that no list has yet: it belongs to the thread that adds it, which holds the
+  /// procedure's lock until others may find it.
+  @inline(__always)
+  static func adding(_ procedure: Procedure) -> HeldList {
+    procedure.assertLocked()
+    return HeldList()
   }
 
-  var next: Member? {
-    @inline(__always) get { Member(bits: with { $0.links.next }) }
-    @inline(__always) nonmutating set { with { $0.links.next = newValue?.bits ?? 0 } }
+  #if MODEL || CHAOS
+    /// For a procedure that is being deallocated.
+    static func deallocating(_ procedure: borrowing Procedure) -> HeldList { HeldList() }
+  #endif
+
+  /// The membership of a procedure in the list.
+  subscript(procedure: Procedure) -> Membership {
+    @inline(__always) get { unsafe procedure.membership.address(with: self).pointee }
+    @inline(__always) nonmutating _modify {
+      yield unsafe &procedure.membership.address(with: self).pointee
+    }
   }
 
-  var previous: Member? {
-    @inline(__always) get { Member(bits: with { $0.links.previous }) }
-    @inline(__always) nonmutating set { with { $0.links.previous = newValue?.bits ?? 0 } }
+  subscript(member: Member) -> Membership {
+    @inline(__always) get {
+      unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee
+    }
+    @inline(__always) nonmutating _modify {
+      yield unsafe &member.with { unsafe $0.membership.addressWithoutProof }.pointee
+    }
   }
 
-  var age: UInt32 {
-    @inline(__always) get { with { $0.age } }
-    @inline(__always) nonmutating set { with { $0.age = newValue } }
+  /// The next member in its line.
+  subscript(nextOf member: Member) -> Member? {
+    @inline(__always) get { Member(bits: unsafe member.links.pointee.next) }
+    @inline(__always) nonmutating set { unsafe member.links.pointee.next = newValue?.bits ?? 0 }
   }
 
-  /// Whether it became a member before `other`. Correct for up to two thousand million members
+  /// The previous member in its line.
+  subscript(previousOf member: Member) -> Member? {
+    @inline(__always) get { Member(bits: unsafe member.links.pointee.previous) }
+    @inline(__always) nonmutating set {
+      unsafe member.links.pointee.previous = newValue?.bits ?? 0
+    }
+  }
+
+  /// A number that grows with each procedure that becomes a member of the list.
+  subscript(ageOf member: Member) -> UInt32 {
+    @inline(__always) get { unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee }
+    @inline(__always) nonmutating set {
+      unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee = newValue
+    }
+  }
+
+  /// Whether one became a member before the other. Correct for up to two thousand million members
   /// between.
-  func isOlder(than other: Member) -> Bool { Int32(bitPattern: age &- other.age) < 0 }
+  func isOlder(_ member: Member, than other: Member) -> Bool {
+    Int32(bitPattern: self[ageOf: member] &- self[ageOf: other]) < 0
+  }
 }
 
 #if MODEL || CHAOS
@@ -277,36 +325,38 @@ struct MemberLine: Sendable {
   var isEmpty: Bool { first == nil }
 
   @inline(__always)
-  mutating func append(_ member: Member) {
-    member.previous = last
-    member.next = nil
-    if let last { last.next = member } else { first = member }
+  mutating func append(_ member: Member, _ held: borrowing HeldList) {
+    held[previousOf: member] = last
+    held[nextOf: member] = nil
+    if let last { held[nextOf: last] = member } else { first = member }
     last = member
   }
 
   /// Removes a member, which must be in this line.
   @inline(__always)
-  mutating func remove(_ member: Member) {
-    let (previous, next) = (member.previous, member.next)
-    if let previous { previous.next = next } else { first = next }
-    if let next { next.previous = previous } else { last = previous }
+  mutating func remove(_ member: Member, _ held: borrowing HeldList) {
+    let (previous, next) = (held[previousOf: member], held[nextOf: member])
+    if let previous { held[nextOf: previous] = next } else { first = next }
+    if let next { held[previousOf: next] = previous } else { last = previous }
   }
 
   /// Calls `body` with the first members, at most `limit`.
-  func forEach(ofFirst limit: Int, _ body: (Member) -> Void) {
+  func forEach(
+    ofFirst limit: Int, _ held: borrowing HeldList, _ body: (Member) -> Void
+  ) {
     var current = first
     for _ in 0..<limit {
       guard let member = current else { return }
       body(member)
-      current = member.next
+      current = held[nextOf: member]
     }
   }
 
-  func forEach(_ body: (Member) -> Void) {
+  func forEach(_ held: borrowing HeldList, _ body: (Member) -> Void) {
     var current = first
     while let member = current {
       body(member)
-      current = member.next
+      current = held[nextOf: member]
     }
   }
 }

@@ -102,7 +102,7 @@ extension ProcedureList {
   func begin(as group: Procedure, leavesWorker: Bool) -> Bool {
     // 1. It has started, so it holds its categories, and so do the groups around it. This is read
     //    before the lock of its children's list, since that comes later in the order.
-    let (request, list) = group.peek { ($0.requirements?.exclusion?.request, $0.list) }
+    let (request, list) = group.peek { ($0.requirements?.value.exclusion?.request, $0.list) }
     let around = request ?? list?.exclusionAround
     // 2. The children ask for categories inside of those from their first start on.
     let followUp = lockedAsArrived { storage in

@@ -62,7 +62,7 @@ extension Procedure {
     // it finishes instead, and the caller gives the slot back.
     let followUp = withCore { core -> ProcedureList.FollowUp? in
       guard !core.life.isCancelled, let list = core.list,
-        list.locked({ _ in membership.bucket == .running })
+        list.locked({ $0.machine.membership(of: self).bucket == .running })
       else { return nil }
       return childList?.reclaimSlot()
     }
@@ -71,10 +71,10 @@ extension Procedure {
   }
 }
 
-/// Called under the lock of the group.
 extension ProcedureList {
   fileprivate func yieldSlot(_ group: Procedure) -> FollowUp {
-    locked { storage in
+    group.assertLocked()
+    return locked { storage in
       let offers = storage.machine.yieldSlot(group).map { request in
         ExclusionTable.shared.withLock { table in
           // When it comes back, it stands behind the requests that are there by then.
@@ -87,7 +87,8 @@ extension ProcedureList {
   }
 
   fileprivate func reclaimSlot(of group: Procedure) -> FollowUp {
-    locked { storage in
+    group.assertLocked()
+    return locked { storage in
       storage.machine.reclaimSlot(of: group)
       return followUp(of: &storage)
     }

@@ -20,7 +20,7 @@ internal import ProcedurePrimitives
 /// 2. A member's place (waiting, ready, running) changes in the same critical section of the
 ///    procedure as the reason for it; only a start may be in flight.
 final class ProcedureList: Sendable {
-  struct Storage: Sendable {
+  struct Storage: ~Copyable, Sendable {
     var machine: ListMachine
     /// The cancel of the group, or of the whole queue: each member that is added from now on is
     /// cancelled.
@@ -154,6 +154,10 @@ final class ProcedureList: Sendable {
   var count: Int { locked { $0.machine.count } }
 
   // MARK: Critical sections
+
+  /// Stops a debug build if the calling thread does not hold the lock.
+  @inline(__always)
+  func assertHeld() { storage.assertHeld() }
 
   /// Runs `body` under the lock, with all added procedures in the machine.
   func locked<Result: Sendable>(_ body: (inout Storage) -> Result) -> Result {
@@ -410,7 +414,7 @@ extension ProcedureList {
     followUp.perform()
   }
 
-  /// Adds a member. Called under the procedure's lock; the returned work is for afterwards.
+  /// Adds a member. The returned work is for when no lock is held.
   ///
   /// - Parameter mark: marks it as cancelled, if the group is, before other threads can find it
   ///   here.
@@ -419,14 +423,16 @@ extension ProcedureList {
     _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
     asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
+    procedure.assertLocked()
     // 1. Usually no lock is needed. A group allows that only while it is being made: later it may
     //    refuse.
     if request == nil, enqueueRequest.mayArriveLate,
       owner == nil || enqueueRequest.role == .initialChild,
       arrivals.isOpen
     {
-      enqueueRequest.note(in: procedure)
-      if let mustLook = arrivals.append(procedure, isExpected: isWorkerComing) {
+      let held = HeldList.adding(procedure)
+      enqueueRequest.note(in: procedure, held)
+      if let mustLook = arrivals.append(procedure, isExpected: isWorkerComing, held) {
         // The follow-up comes when the group is made.
         if owner != nil { return (.accepted(isAnnounced: false), .nothing) }
         guard mustLook else {
@@ -451,7 +457,7 @@ extension ProcedureList {
       // 4. In a cancelled group it reads cancelled before another thread can find it here. A group
       //    among them counts as unmarked until its own children are.
       if insertion != .refused, let cancel = storage.treeCancel {
-        if procedure.childList != nil { cancel.expectGroup() }
+        if procedure.childList != nil { cancel.expectGroup(in: self) }
         mark(cancel)
       }
       return (insertion, followUp(of: &storage))
@@ -461,15 +467,15 @@ extension ProcedureList {
 
 /// The requests of unfinished members.
 extension ProcedureList {
-  /// Called under the procedure's lock, when it waits only for a slot, or for a worker that
-  /// evaluates its conditions.
+  /// The procedure waits only for a slot, or for a worker that evaluates its conditions.
   ///
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
     asking request: ExclusionRequest?, asks: Bool
   ) -> FollowUp {
-    storage.withLock { storage in
+    procedure.assertLocked()
+    return storage.withLock { storage in
       admitAll(&storage)
       storage.machine.advance(procedure, to: readiness, in: attempt, asking: request)
       // 1. From now on it waits for its group, which may wait for it.
@@ -478,7 +484,7 @@ extension ProcedureList {
           needsWorker: storage.machine.requestWorker(), isStuck: wantsStuckLists)
       }
       // 2. The caller that completes the batch decides whether members are stuck.
-      if procedure.membership.isInBatch {
+      if storage.machine.membership(of: procedure).isInBatch {
         return followUp(needsWorker: storage.machine.requestWorker(), isStuck: false)
       }
       // 3. A worker of this list is about to take its next job in any case.
@@ -492,9 +498,9 @@ extension ProcedureList {
     owner == nil && !arrivals.isOpen ? followUpOfWaiting() : .nothing
   }
 
-  /// Called under the procedure's lock.
   func makeWaiting(_ procedure: Procedure) -> FollowUp {
-    locked { makeWaiting(procedure, &$0) }
+    procedure.assertLocked()
+    return locked { makeWaiting(procedure, &$0) }
   }
 
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> FollowUp {
@@ -505,13 +511,14 @@ extension ProcedureList {
     return followUp(of: &storage, offering: offers ?? .none)
   }
 
-  /// Called under the lock of a procedure that has a slot and was cancelled before it started. It
-  /// gives back the slot and its categories.
+  /// A procedure that has a slot and was cancelled before it started gives back the slot and its
+  /// categories.
   ///
   /// - Parameter attempt: the attempt in which a worker took it; nil for any.
   func surrender(_ procedure: Procedure, in attempt: UInt32? = nil) -> FollowUp {
-    locked { storage in
-      let membership = procedure.membership
+    procedure.assertLocked()
+    return locked { storage in
+      let membership = storage.machine.membership(of: procedure)
       guard membership.bucket.hasSlot, attempt == nil || membership.attempt == attempt else {
         return .nothing
       }
@@ -519,9 +526,10 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the lock of a procedure that has not started: its urgency has changed.
+  /// The urgency of a procedure that has not started has changed.
   func changeUrgency(of procedure: Procedure, to urgency: Urgency) -> FollowUp {
-    locked { storage in
+    procedure.assertLocked()
+    return locked { storage in
       // The table draws the new ticket, then the machine moves the member to its place.
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
         let offers = ExclusionTable.shared.withLock {
@@ -534,13 +542,14 @@ extension ProcedureList {
     }
   }
 
-  /// Called under the lock of a procedure that was cancelled: it leaves the line in which it waits.
+  /// A procedure that was cancelled leaves the line in which it waits.
   ///
   /// An offer for it, if there is one, is on its way here, and is declined.
   ///
   /// The members behind it are notified when it has finished, at the latest: this call is made
   /// under a procedure's lock.
   func withdraw(_ procedure: Procedure) {
+    procedure.assertLocked()
     locked { storage in
       guard let request = storage.machine.withdraw(procedure) else { return }
       request.record?.leaveLine()
@@ -659,8 +668,8 @@ extension ProcedureList {
       // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
       //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
       //    of its last child.
-      if member.membership.bucket == .none { admitAll(&storage) }
-      let hasStarted = member.membership.bucket != .granted
+      if storage.machine.membership(of: member).bucket == .none { admitAll(&storage) }
+      let hasStarted = storage.machine.membership(of: member).bucket != .granted
       let (closes, request) = storage.machine.retire(member)
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and are offered before the next job is
@@ -836,7 +845,7 @@ extension ProcedureList {
     while isMember {
       isMember = await withCheckedContinuation { continuation in
         let mustWait = storage.withLock { storage in
-          guard procedure.membership.bucket != .none else { return false }
+          guard storage.machine.membership(of: procedure).bucket != .none else { return false }
           storage.leaveWaiters.made.append(.task(continuation, FinishWaiter.Place()))
           return true
         }

@@ -83,8 +83,8 @@ struct ObserverDelivery: Sendable {
   @inline(__always)
   private static func isDue(_ event: ProcedureEvents, to entry: ObserverEntry) -> Bool {
     if event == .didAttach {
-      if entry.isAttached { return false }
-      entry.isAttached = true
+      if entry.isAttached.value { return false }
+      entry.isAttached.value = true
     }
     if entry.events.contains(event) { return true }
     // The finish also releases observers that do not want the event.
@@ -99,7 +99,7 @@ struct ObserverDelivery: Sendable {
     // Store it before the call: another thread may continue the turn as soon as the call has
     // returned.
     procedure.withCore { core in
-      core.attachments.with(TurnWork.self) { $0.suspendedDelivery = self }
+      core.attachments.with(TurnWork.self) { $0.value.suspendedDelivery = self }
       core.noteObserverAwaited(at: call.entry.place)
     }
     call.entry.place.perform {
@@ -148,8 +148,8 @@ extension ProcedureCore {
       entries = observers.takeAll()
     case .willAdd:
       // 4. One of the procedures to add. The rest come in steps of their own.
-      guard let deferred, let next = deferred.additions.popFirst() else { return }
-      if !deferred.additions.isEmpty { _ = life.post(.additionPending) }
+      guard let deferred, let next = deferred.value.additions.popFirst() else { return }
+      if !deferred.value.additions.isEmpty { _ = life.post(.additionPending) }
       addition = next
       entries = observers.entries
     default:

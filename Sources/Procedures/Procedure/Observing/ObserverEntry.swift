@@ -30,9 +30,8 @@ class ObserverEntry: @unchecked Sendable {
   /// Reports the uses of the subclass's properties to the model, which finds races.
   private let uses = UseCount(of: "an observer")
   final let events: ProcedureEvents
-  /// Whether didAttach was delivered to it, or need not be. Written before the entry is shared, or
-  /// by the holder of the turn.
-  @safe @exclusivity(unchecked) final var isAttached = false
+  /// Whether didAttach was delivered to it, or need not be.
+  final let isAttached = TurnOwned(false)
   /// Where it wants to be called.
   final let place: ObserverPlace
 
@@ -104,6 +103,7 @@ class ObserverEntry: @unchecked Sendable {
 /// The entry of a `ProcedureObserver`.
 final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable
 {
+  /// Used by the thread that changed `status`.
   @safe @exclusivity(unchecked) private var observer: Observer?
 
   init(_ observer: Observer, at place: ObserverPlace) {
@@ -146,6 +146,7 @@ final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, 
 /// The entry of a closure, which receives exactly one event.
 @usableFromInline
 final class BlockObserverEntry<P: Procedure>: ObserverEntry, @unchecked Sendable {
+  /// Used by the thread that changed `status`.
   @safe @exclusivity(unchecked) private var block: ObserverBlock<P>?
 
   @usableFromInline

@@ -21,7 +21,7 @@ struct ObserverList: Sendable {
   var wantsAdditions: Bool { !wants.isDisjoint(with: [.willAdd, .didAdd]) }
 
   /// The observers that have not received didAttach.
-  var unattached: SmallList<ObserverEntry> { entries.keeping { !$0.isAttached } }
+  var unattached: SmallList<ObserverEntry> { entries.keeping { !$0.isAttached.value } }
 
   /// The procedure releases all of them.
   mutating func takeAll() -> SmallList<ObserverEntry> {

@@ -34,7 +34,7 @@ extension Procedure {
       let wasMissed = core.life.mustReplay
       core.observers.append(entry)
       if !wasMissed, !entry.events.contains(.didAttach) {
-        entry.isAttached = true
+        entry.isAttached.value = true
         return .none
       }
       return core.life.post(.observerAdded)

@@ -16,42 +16,48 @@ final class ListRecording: Sendable {
 }
 
 /// How long each hindrance kept the ready members of a list from being started, while the list is
-/// recorded. Guarded by the lock of the list.
+/// recorded.
 ///
 /// A member reads the times when it becomes ready and again when it starts; the difference shows
 /// where its waiting went. So a change of the list's state costs O(1), for any number of waiting
 /// members.
 final class HindranceHistory: @unchecked Sendable {
   let clock: RecordClock
-  @safe @exclusivity(unchecked) private var sums = RecordSample()
-  @safe @exclusivity(unchecked) private var current: Hindrance
+
+  private struct State: Sendable {
+    var sums = RecordSample()
+    var current: Hindrance
+  }
+
+  /// The lock of the list guards it.
+  @safe @exclusivity(unchecked) private var state: State
 
   init(_ current: Hindrance, limit: Int, isOnMainThread: Bool = false, by clock: RecordClock) {
     self.clock = clock
-    self.current = current
-    sums.now = clock.now
-    (sums.limit, sums.isOnMainThread) = (Int32(clamping: limit), isOnMainThread)
+    state = State(current: current)
+    state.sums.now = clock.now
+    (state.sums.limit, state.sums.isOnMainThread) = (Int32(clamping: limit), isOnMainThread)
   }
 
   /// The list's state may have changed.
   @inline(__always)
   func note(_ hindrance: Hindrance, limit: Int) {
     // The limit of the wait that begins now, or ends now.
-    if hindrance == .slot { sums.limit = Int32(clamping: limit) }
-    guard hindrance != current else { return }
-    sums = sample()
-    current = hindrance
+    if hindrance == .slot { state.sums.limit = Int32(clamping: limit) }
+    guard hindrance != state.current else { return }
+    state.sums = sample()
+    state.current = hindrance
   }
 
   /// The time now, and how long each hindrance has lasted until now.
   @inline(__always)
   func sample() -> RecordSample {
-    var sample = sums
+    var sample = state.sums
     sample.now = clock.now
-    let passed = sample.now - sums.now
-    sample.times.lanes[current.rawValue] += passed
-    sample.moments.lanes[current.rawValue] +=
-      Double(passed) * (Double(sums.now) + Double(passed) / 2)
+    let passed = sample.now - state.sums.now
+    sample.times.lanes[state.current.rawValue] += passed
+    sample.moments.lanes[state.current.rawValue] +=
+      Double(passed) * (Double(state.sums.now) + Double(passed) / 2)
     return sample
   }
 }

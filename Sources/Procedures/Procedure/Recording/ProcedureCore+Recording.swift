@@ -42,7 +42,7 @@ extension ProcedureCore {
       record.noteEnd(.succeeded, urgency.priority)
       return record
     }
-    if let list, let request = requirements?.exclusion?.request {
+    if let list, let request = requirements?.value.exclusion?.request {
       // It may outlive the procedure, and be released under a lock, where none of the user's errors
       // may be released.
       list.holdingLockOnly { request.record = nil }
@@ -166,7 +166,7 @@ extension Procedure {
       guard core.life.state < .finishing, core.list === list, core.isMember else { return }
       core.offerAgain()
       core.beginRecord(of: self, in: list)
-      guard let request = core.requirements?.exclusion?.request, let record = core.record
+      guard let request = core.requirements?.value.exclusion?.request, let record = core.record
       else { return }
       list.holdingLockOnly { request.record = record }
     }

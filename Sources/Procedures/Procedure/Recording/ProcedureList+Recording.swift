@@ -31,7 +31,7 @@ extension ProcedureList {
     }
   }
 
-  private func publishRecording(of storage: Storage) {
+  private func publishRecording(of storage: borrowing Storage) {
     recordingStatus.store(
       (storage.recording == nil ? 0 : Self.recorded)
         | (storage.awaitedStore == nil ? 0 : Self.awaited)

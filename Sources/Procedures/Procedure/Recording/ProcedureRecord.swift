@@ -11,22 +11,30 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   static let isUsed = AtomicByte(0)
 
   let id: RecordID
-  /// Nil once the store has the record: records in the store must not keep the store.
-  @safe @exclusivity(unchecked) private(set) var store: RecordStore?
   private let history: HindranceHistory
-  @safe @exclusivity(unchecked) private var open: OpenRecord
+
+  private struct State: Sendable {
+    /// Nil once the store has the record: records in the store must not keep the store.
+    var store: RecordStore?
+    var open: OpenRecord
+  }
+
+  /// The locks that are named above guard it. The core of the procedure, and its list, reach it.
+  @safe @exclusivity(unchecked) private var state: State
+
+  var store: RecordStore? { state.store }
 
   /// Begins a record, under the lock of the list.
   init(of type: AnyClass, isGroup: Bool, _ life: RecordedLife, in recording: ListRecording) {
-    store = recording.store
     history = recording.history
     let number = recording.store.nextNumber()
     id = RecordID(number, in: recording.store)
     let sample = recording.history.sample()
-    open = OpenRecord(
+    var open = OpenRecord(
       RecordedProcedure(id: number, in: recording, type: type, isGroup: isGroup, at: sample.now),
       at: sample)
     open.move(to: life, missesDependency: false, at: sample)
+    state = State(store: recording.store, open: open)
   }
 
   required init() {
@@ -34,15 +42,15 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   }
 
   /// The whole record: read after the finish, or under both locks.
-  var content: RecordedProcedure { open.content }
+  var content: RecordedProcedure { state.open.content }
 
-  var number: UInt64 { open.content.id }
+  var number: UInt64 { state.open.content.id }
 
   /// The life at the last note.
-  var life: RecordedLife { open.life ?? RecordedLife() }
+  var life: RecordedLife { state.open.life ?? RecordedLife() }
 
   /// Whether the procedure may still change it.
-  var isOpen: Bool { open.content.end == nil }
+  var isOpen: Bool { state.open.content.end == nil }
 
   // MARK: As an attachment, under the lock of the procedure
 
@@ -53,20 +61,20 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   override func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {
     // The list's times are guarded only by the list's lock.
-    let isInList = open.isInList || life.stage.isInList
+    let isInList = state.open.isInList || life.stage.isInList
     let sample = isInList ? history.sample() : RecordSample(now: history.clock.now)
-    open.move(to: life, missesDependency: missesDependency, at: sample)
+    state.open.move(to: life, missesDependency: missesDependency, at: sample)
   }
 
   /// Notes a change, with the present time.
   func note(_ change: (inout OpenRecord, _ now: Int64) -> Void) {
-    change(&open, history.clock.now)
+    change(&state.open, history.clock.now)
   }
 
   /// The task of its asynchronous closure is about to begin.
   func beginSteps() -> RecordedSteps {
     let steps = RecordedSteps(by: history.clock)
-    open.content.steps = steps
+    state.open.content.steps = steps
     return steps
   }
 
@@ -75,17 +83,19 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     _ end: RecordedProcedure.End, _ priority: ProcedurePriority, name: String? = nil,
     errors: [any Error] = [], reason: CancellationReason? = nil
   ) {
-    open.content.end = end
-    open.content.priority = priority
-    open.content.steps?.noteOver()
+    state.open.content.end = end
+    state.open.content.priority = priority
+    state.open.content.steps?.noteOver()
     if end == .succeeded, name == nil, errors.isEmpty { return }
-    (open.content.name, open.content.errors, open.content.reason) = (name, errors, reason)
+    (state.open.content.name, state.open.content.errors, state.open.content.reason) = (
+      name, errors, reason
+    )
   }
 
   /// The record so far, as if its wait ended now. Called under the lock of the list as well.
   func soFar(missesDependency: Bool) -> RecordedProcedure {
-    if open.life?.stage == .finishing { open.content.steps?.noteOver() }
-    var ended = open
+    if state.open.life?.stage == .finishing { state.open.content.steps?.noteOver() }
+    var ended = state.open
     let sample = history.sample()
     ended.endWait(missesDependency: missesDependency, at: sample)
     ended.endObserving(at: sample.now)
@@ -97,17 +107,17 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
 
   /// It had a slot available, and stands in line for a category.
   func enterLine(_ line: @autoclosure () -> RecordedLine) {
-    guard open.isReady, open.line == nil else { return }
-    open.enter(line(), at: history.sample())
+    guard state.open.isReady, state.open.line == nil else { return }
+    state.open.enter(line(), at: history.sample())
   }
 
   /// It continues, or begins another wait.
   ///
   /// - Parameter holder: the record of the procedure that made room for it, if it is known.
   func leaveLine(after holder: RecordID = .none) {
-    guard open.line != nil else { return }
+    guard state.open.line != nil else { return }
     let number = holder.number(inStoreOf: id)
-    open.leaveLine(after: number ?? 0, at: history.sample())
+    state.open.leaveLine(after: number ?? 0, at: history.sample())
   }
 
   // MARK: With no lock held
@@ -117,8 +127,8 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   ///
   /// - Parameter derivedName: the name if the user has given none; nil for the name of its type.
   func publish(named derivedName: @autoclosure () -> String?) {
-    if open.content.name == nil, let name = derivedName() { open.content.name = name }
-    store.take()?.append(self)
+    if state.open.content.name == nil, let name = derivedName() { state.open.content.name = name }
+    state.store.take()?.append(self)
   }
 }
 

@@ -38,7 +38,7 @@ final class MissingReport: TimerTarget {
     let isFirst = procedure.withCore { core in
       !core.life.isRetired
         && core.attachments.with(TokensAndTimers.self) {
-          !exchange(&$0.isAwaitedOutside, with: true)
+          !exchange(&$0.value.isAwaitedOutside, with: true)
         }
     }
     guard isFirst else { return }
@@ -59,7 +59,7 @@ extension Procedure {
   fileprivate final var isStillAwaited: Bool {
     withCore { core in
       let isAwaited = core.waiters.map { !$0.isEmpty } ?? false
-      if !isAwaited { core.registrations?.isAwaitedOutside = false }
+      if !isAwaited { core.registrations?.value.isAwaitedOutside = false }
       return isAwaited
     }
   }

@@ -284,9 +284,9 @@ extension WaitingCall {
 }
 
 /// The blocking call that a procedure's turn is in, and the one that its cancel waits for.
-final class BlockedTurn: Attachment, @unchecked Sendable {
-  @safe @exclusivity(unchecked) fileprivate(set) var call: WaitingCall?
-  @safe @exclusivity(unchecked) fileprivate(set) var callOfHandler: WaitingCall?
+struct BlockedTurn: AttachedValue {
+  fileprivate(set) var call: WaitingCall?
+  fileprivate(set) var callOfHandler: WaitingCall?
 }
 
 extension ProcedureList {

@@ -73,10 +73,14 @@ import Testing
     var cancelled = Machine(isGroup: true)
     cancelled.begin()
     cancelled.cancel()
-    for var machine in [suspended, held, cancelled] {
+    func expectNoEvaluation(_ machine: inout Machine) {
       _ = machine.insert(Procedure(), standing(.evaluate))
       expect(takenName(&machine) == nil)
     }
+    expectNoEvaluation(&suspended)
+    expectNoEvaluation(&cancelled)
+    var notBegun = Machine(isGroup: true)
+    expectNoEvaluation(&notBegun)
     _ = held.insert(Procedure().named("p"), standing(.evaluate))
     held.begin()
     expect(takenName(&held) == "p evaluate(3)")

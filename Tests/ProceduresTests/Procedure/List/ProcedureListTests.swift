@@ -19,8 +19,35 @@ import Testing
     let standing = EnqueueRequest(urgency: Urgency(), readiness: .waiting)
     var seen: TreeCancel?
     let procedure = TracedProcedure()
-    let (insertion, _) = list.insert(procedure, standing, asking: nil) { seen = $0 }
+    let (insertion, _) = procedure.withCore { _ in
+      list.insert(procedure, standing, asking: nil) { seen = $0 }
+    }
     #expect(seen === cancels[0] && insertion == .accepted(isAnnounced: false))
     _ = list.abandon()
   }
+
+  #if DEBUG
+    @Test("without the lock of a procedure, its list refuses the call in a debug build")
+    func withoutLockOfProcedure() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let list = ProcedureList(childrenOf: GroupReference())
+        list.withdraw(Procedure())
+      }
+      #expect(message(of: result).contains("does not hold the lock of a LockByte"))
+    }
+
+    @Test("without the lock of a list, its holders cannot be read in a debug build")
+    func withoutLockOfList() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let list = ProcedureList(childrenOf: GroupReference())
+        list.locked { _ in list.assertHeld() }
+        list.assertHeld()
+      }
+      #expect(message(of: result).contains("does not hold the lock of an OwnedLock"))
+    }
+  #endif
 }

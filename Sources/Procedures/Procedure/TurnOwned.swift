@@ -1,0 +1,27 @@
+internal import ProcedurePrimitives
+internal import Synchronization
+
+/// A value that the maker of a procedure writes, and only the procedure's turn uses once the
+/// procedure is on a queue.
+///
+/// The turn is one thread at a time, and each holder sees the writes of the previous one, so no
+/// lock is needed. No proof can be asked for: overrides such as `execute()` are public, and have no
+/// parameter for it. The explorer checks each use instead.
+@safe struct TurnOwned<Value>: ~Copyable, @unchecked Sendable {
+  private let cell: _Cell<Value>
+  private let uses = UseCount(of: "what the turn of a procedure owns")
+
+  @inline(__always)
+  init(_ value: consuming Value) { cell = _Cell(value) }
+
+  var value: Value {
+    @inline(__always) get {
+      uses.note()
+      return unsafe cell._address.pointee
+    }
+    @inline(__always) nonmutating _modify {
+      uses.note()
+      yield unsafe &cell._address.pointee
+    }
+  }
+}
