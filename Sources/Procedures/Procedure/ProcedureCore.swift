@@ -166,7 +166,7 @@ internal import ProcedurePrimitives
   /// procedures.
   @inline(__always)
   func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
-    -> ExclusionRequest?
+    -> MemberRequest?
   {
     attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
@@ -174,10 +174,8 @@ internal import ProcedurePrimitives
   @inline(never)
   private func makeExclusionRequest(
     for procedure: Procedure, in list: ProcedureList
-  ) -> ExclusionRequest? {
-    let request = requirements?.exclusion?.makeRequest(
-      for: procedure, in: list, priority: urgency.priority)
-    if let request, request.record == nil { request.record = record }
-    return request
+  ) -> MemberRequest? {
+    requirements?.exclusion?.makeRequest(
+      for: procedure, in: list, priority: urgency.priority, record)
   }
 }

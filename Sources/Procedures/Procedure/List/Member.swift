@@ -229,14 +229,11 @@ struct MemberLinks: Sendable {
     @inline(__always) nonmutating set { with { $0.links.previous = newValue?.bits ?? 0 } }
   }
 
+  /// For a member that is `isExclusive`, the place of its request in the list: see `Buckets`.
   var age: UInt32 {
     @inline(__always) get { with { $0.age } }
     @inline(__always) nonmutating set { with { $0.age = newValue } }
   }
-
-  /// Whether it became a member before `other`. Correct for up to two thousand million members
-  /// between.
-  func isOlder(than other: Member) -> Bool { Int32(bitPattern: age &- other.age) < 0 }
 }
 
 #if MODEL || CHAOS
