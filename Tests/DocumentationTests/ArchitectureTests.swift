@@ -16,7 +16,9 @@ import Testing
     return sources
   }()
 
-  private static let core = ["ProcedurePrimitives/", "Cancellation/", "Procedures/"]
+  private static let core = [
+    "ProcedurePrimitives/", "ProcedureExclusion/", "Cancellation/", "Procedures/",
+  ]
 
   private var page: ArchitecturePage {
     get throws {
