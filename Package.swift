@@ -37,7 +37,10 @@ let package = Package(
     .target(name: "ProcedurePrimitives", swiftSettings: settings),
     .target(name: "Cancellation", dependencies: ["ProcedurePrimitives"], swiftSettings: settings),
     .target(
-      name: "Procedures", dependencies: ["Cancellation", "ProcedurePrimitives"],
+      name: "ProcedureExclusion", dependencies: ["ProcedurePrimitives"], swiftSettings: settings),
+    .target(
+      name: "Procedures",
+      dependencies: ["Cancellation", "ProcedureExclusion", "ProcedurePrimitives"],
       swiftSettings: settings),
     .target(
       name: "ProceduresProcess", dependencies: ["Procedures", "ProcedurePrimitives"],
@@ -91,8 +94,14 @@ let package = Package(
       dependencies: ["Cancellation", "ProcedurePrimitives", "ProcedureTestSupport"],
       swiftSettings: settings),
     .testTarget(
+      name: "ProcedureExclusionTests",
+      dependencies: ["ProcedureExclusion", "ProcedurePrimitives", "ProcedureTestSupport"],
+      swiftSettings: settings),
+    .testTarget(
       name: "ProceduresTests",
-      dependencies: ["Procedures", "ProcedurePrimitives", "ProcedureTestSupport"],
+      dependencies: [
+        "Procedures", "ProcedureExclusion", "ProcedurePrimitives", "ProcedureTestSupport",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "MisuseTests", dependencies: ["Procedures", "ProcedureTestSupport"],

@@ -1,4 +1,5 @@
 public import Foundation
+internal import ProcedurePrimitives
 internal import Procedures
 #if canImport(FoundationNetworking)
   public import FoundationNetworking

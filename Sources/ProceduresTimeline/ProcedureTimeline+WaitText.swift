@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {

@@ -3,11 +3,10 @@ internal import ProcedurePrimitives
 /// The conditions of one procedure and their evaluation, guarded by the procedure's lock.
 final class ConditionProgress: PendingConditions, @unchecked Sendable {
   /// A condition, with its properties as read when it was added: the getters are the user's code,
-  /// which may call back, so they must not run under a lock.
+  /// which may call back, so they must not run under a lock. Its limits are the procedure's.
   struct Entry: Sendable {
     let condition: any Condition
     let name: String
-    let limits: [ExclusionLimit]
     let asksForCategoriesOnly: Bool
     let isMainActorBound: Bool
 
@@ -23,30 +22,30 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
       }
       // A condition that only asks for categories is not evaluated.
       name = asksForCategoriesOnly ? "" : condition.name
-      limits = condition.exclusionLimits
       self.condition = condition
     }
   }
 
   private(set) var entries = SmallList<Entry>()
   /// The index of the condition that is being evaluated, or is next.
-  private var index = 0
+  private var index: UInt32 = 0
   /// The number of conditions whose prerequisites were already asked for.
-  private var prepared = 0
+  private var prepared: UInt32 = 0
   private var lastSerial: UInt64 = 0
+  private var isAwaited = false
   /// The evaluation whose answer is awaited, if any. Other answers are ignored.
-  private(set) var awaitedSerial: UInt64?
+  var awaitedSerial: UInt64? { isAwaited ? lastSerial : nil }
   private var task: Task<Void, Never>?
   var awaitedTask: BodyTask? { task.map { BodyTask($0) } }
   private var answer: ConditionResult?
 
   func append(_ entry: Entry) { entries.append(entry) }
 
-  var current: Entry? { index < entries.count ? entries[index] : nil }
+  var current: Entry? { index < entries.count ? entries[Int(index)] : nil }
 
   var currentName: String? { current?.name }
 
-  var needsMainActor: Bool { entries.dropFirst(index).contains(where: \.isMainActorBound) }
+  var needsMainActor: Bool { entries.dropFirst(Int(index)).contains(where: \.isMainActorBound) }
 
   /// True once for each condition: the caller then asks for its prerequisites.
   func prepare() -> Bool {
@@ -61,7 +60,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
 
   func expectAnswer() -> UInt64 {
     lastSerial += 1
-    awaitedSerial = lastSerial
+    isAwaited = true
     return lastSerial
   }
 
@@ -87,7 +86,7 @@ final class ConditionProgress: PendingConditions, @unchecked Sendable {
   }
 
   func abandon() -> Task<Void, Never>? {
-    awaitedSerial = nil
+    isAwaited = false
     return task.take()
   }
 

@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 extension Procedure {
@@ -19,10 +20,11 @@ extension Procedure {
   public final func add(condition: some Condition) -> Bool {
     // Run the user's code before the lock is held, since it may call back.
     let entry = ConditionProgress.Entry(condition)
+    let limits = CategoryLimits(condition.exclusionLimits.lazy.map(\.inner))
     let (answer, state, followUp, released) = withCore { core in
       let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
       guard answer == .accepted else {
-        return (answer, state, ProcedureList.FollowUp.nothing, ExclusionRequest?.none)
+        return (answer, state, ProcedureList.FollowUp.nothing, MemberRequest?.none)
       }
       let effect =
         entry.asksForCategoriesOnly
@@ -32,12 +34,7 @@ extension Procedure {
         let evaluation = requirements.value.evaluation ?? ConditionProgress()
         requirements.value.conditions = evaluation
         evaluation.append(entry)
-        let request = requirements.value.exclusion?.takeIncompleteRequest()
-        if !entry.limits.isEmpty {
-          if requirements.value.exclusion == nil { requirements.value.exclusion = ExclusionClaim() }
-          requirements.value.exclusion?.limits.add(entry.limits)
-        }
-        return request
+        return requirements.value.exclusion.add(limits)
       }
       guard state == .pending else { return (answer, state, .nothing, request) }
       let followUp = core.advance(self, after: core.life.post(.goOn))

@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// A condition that limits how many procedures of one category start in each interval.
@@ -37,20 +38,19 @@ internal import ProcedurePrimitives
 /// No thread waits, and no timer is set before a procedure has to wait. The condition costs two to
 /// four microseconds for each procedure, and some 16 bytes for each start that still counts.
 public struct RateLimit: ExclusionCondition {
-  private let interval: Duration
   let limit: ExclusionLimit
 
   /// Lets `count` procedures of a category start in each `interval`.
   ///
   /// A count below one, and an interval of zero or less, are programmer errors, and trap.
   public init(_ count: Int, per interval: Duration, of category: ExclusionCategory) {
-    self.interval = interval
     limit = ExclusionLimit(category, atMost: count, per: interval)
   }
 
   /// For example `RateLimit(10, per: 1.0 seconds, of: example.org)`.
   public var name: String {
-    "RateLimit(\(limit.count), per: \(interval), of: \(limit.category.text))"
+    let category = limit.inner.category
+    return "RateLimit(\(limit.count), per: \(category.interval ?? .zero), of: \(category.text))"
   }
 
   /// Always satisfied: the procedure waits later, together with its slot.
@@ -74,8 +74,8 @@ public struct RateLimit: ExclusionCondition {
 extension Condition {
   /// Pauses each rate among its limits.
   package func pauseRates(for duration: Duration, on clock: TimerClock?) {
-    for limit in exclusionLimits where limit.category.interval != nil {
-      ExclusionTable.shared.withLock { $0.pause(limit.category, for: duration, on: clock) }
+    for category in exclusionLimits.map(\.inner.category) where category.interval != nil {
+      ExclusionTable.shared.withLock { $0.pause(category, for: duration, on: clock?.service) }
     }
   }
 }

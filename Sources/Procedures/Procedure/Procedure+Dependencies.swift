@@ -58,7 +58,7 @@ extension Procedure {
     enum Next: Sendable {
       case pointless
       case tooLate(ProcedureState)
-      case enter(ProcedureList.FollowUp, AbandonedEvaluation?, released: ExclusionRequest?)
+      case enter(ProcedureList.FollowUp, AbandonedEvaluation?, released: MemberRequest?)
     }
     let new = consume new
     let next: Next = withCore { core in

@@ -169,7 +169,7 @@ internal import ProcedurePrimitives
   /// procedures.
   @inline(__always)
   func exclusionRequest(for procedure: Procedure, in list: ProcedureList)
-    -> ExclusionRequest?
+    -> MemberRequest?
   {
     attachments.isEmpty ? nil : makeExclusionRequest(for: procedure, in: list)
   }
@@ -177,10 +177,8 @@ internal import ProcedurePrimitives
   @inline(never)
   private func makeExclusionRequest(
     for procedure: Procedure, in list: ProcedureList
-  ) -> ExclusionRequest? {
-    let request = requirements?.value.exclusion?.makeRequest(
-      for: procedure, in: list, priority: urgency.priority)
-    if let request, request.record == nil { request.record = record }
-    return request
+  ) -> MemberRequest? {
+    requirements?.value.exclusion?.makeRequest(
+      for: procedure, in: list, priority: urgency.priority, record)
   }
 }

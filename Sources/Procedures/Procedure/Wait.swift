@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The wait of one unfinished procedure at one moment. It is determined nowhere else.
@@ -99,6 +100,19 @@ final class SharedHolders: Sendable {
   init(_ procedures: [Procedure]) { self.procedures = procedures }
 }
 
+/// Why a procedure is kept out of one category.
+struct ExclusionObstacle: Sendable {
+  let limit: CategoryLimit
+  /// The holders, in the order of their first requests. Empty for a rate, where time makes room.
+  let holders: SharedHolders
+  /// When a rate may have room.
+  let time: StartTimes.NextStart?
+  /// How many of the holders have to finish.
+  let count: Int
+
+  var procedures: [Procedure] { holders.procedures }
+}
+
 /// One reading of the waits of many procedures: they share what they wait for, so that thousands
 /// that wait for thousands cost their sum.
 struct WaitReading: Sendable {
@@ -126,14 +140,20 @@ struct WaitReading: Sendable {
     return holders
   }
 
-  /// The holders at a level, in the order in which they first asked. Called under the lock of the
-  /// table.
-  mutating func holders(at level: ExclusionLevel) -> SharedHolders {
+  /// An obstacle with the procedures in the way. Called under the lock of the table.
+  fileprivate mutating func obstacle(_ obstacle: ExclusionTable.Obstacle) -> ExclusionObstacle {
+    ExclusionObstacle(
+      limit: obstacle.limit,
+      holders: obstacle.time == nil ? holders(at: obstacle.level) : SharedHolders([]),
+      time: obstacle.time, count: obstacle.count)
+  }
+
+  /// The holders at a level, in the order in which they first asked.
+  private mutating func holders(at level: ExclusionLevel) -> SharedHolders {
     let id = ObjectIdentifier(level)
     // How many of them have to leave is known of the present ones.
     if let (_, version, holders) = levels[id], version == level.holdersVersion { return holders }
-    let requests = level.holders.map(\.request).sorted { $0.age < $1.age }
-    let holders = SharedHolders(requests.map(\.procedure))
+    let holders = SharedHolders(level.holders.map(\.asMember.procedure))
     let before = levels.updateValue((level, level.holdersVersion, holders), forKey: id)
     if let before { replaced.append(before.2) }
     return holders
@@ -354,7 +374,9 @@ extension ListMachine {
     if isSuspended { return .suspension }
     // 4. It had a slot, and waits for its categories.
     if bucket == .excluded, let request = buckets.request(of: .unowned(procedure)) {
-      let obstacles = ExclusionTable.shared.withLock { $0.obstacles(to: request, in: &reading) }
+      let obstacles = ExclusionTable.shared.withLock { table in
+        table.obstacles(to: request).map { reading.obstacle($0) }
+      }
       return obstacles.isEmpty ? .nothing : .exclusion(obstacles)
     }
     // 5. A slot, unless one is free: then only a worker is missing. Evaluating takes no slot.

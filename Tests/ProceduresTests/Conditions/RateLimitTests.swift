@@ -39,14 +39,6 @@ import Testing
     scheduler.run()
   }
 
-  private func request(
-    _ limit: ExclusionLimit, on clock: TestClock? = nil
-  ) -> ExclusionRequest {
-    let context = SchedulingContext(
-      scheduler: scheduler, clock: (clock ?? self.clock).clock, supervisor: QueueSupervisor())
-    return ExclusionRequest([limit], for: Procedure(), in: ProcedureList(context: context))
-  }
-
   @Test(
     "as many procedures start at once as the rate allows, the next when the first start is an interval old"
   )
@@ -267,33 +259,6 @@ import Testing
     scheduler.run()
   }
 
-  @Test("a start that is turned down an interval later takes nothing from others")
-  func declinedLate() {
-    let limit = ExclusionLimit(category, atMost: 1, per: .seconds(1))
-    let requests = (0..<3).map { _ in request(limit) }
-    var table = ExclusionTable()
-    let isFirst = table.ask(requests[0])
-    clock.advance(by: .seconds(1))
-    let isSecond = table.ask(requests[1])
-    clock.advance(by: .milliseconds(500))
-    let offers = table.decline(requests[0])
-    let isThird = table.ask(requests[2])
-    #expect(isFirst && isSecond && offers.isEmpty && !isThird)
-  }
-
-  @Test("a start on one clock that is turned down takes nothing from those on another")
-  func declinedOnAnotherClock() {
-    let (limit, other) = (
-      ExclusionLimit(category, atMost: 1, per: .seconds(1)), TestClock()
-    )
-    let requests = [request(limit), request(limit, on: other), request(limit, on: other)]
-    var table = ExclusionTable()
-    let (isFirst, isSecond) = (table.ask(requests[0]), table.ask(requests[1]))
-    let offers = table.decline(requests[0])
-    let isThird = table.ask(requests[2])
-    #expect(isFirst && isSecond && offers.isEmpty && !isThird)
-  }
-
   @Test("a count or an interval of zero traps, naming the category")
   func misuse() async {
     let count = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -308,22 +273,5 @@ import Testing
       let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(message.contains("RateLimit(\(numbers), of: 'host') lets no procedure start"))
     }
-  }
-
-  @Test("keys that are no longer used are forgotten")
-  func keys() {
-    var table = ExclusionTable()
-    var most = 0
-    for index in 0..<2_000 {
-      let category = ExclusionCategory(named: "\(index)", in: domain)
-      let request = request(ExclusionLimit(category, atMost: 1, per: .seconds(1)))
-      let isGranted = table.ask(request)
-      #expect(isGranted)
-      _ = table.leave(request)
-      clock.advance(by: .milliseconds(20))
-      most = max(most, table.count)
-    }
-    // Fifty count at a time.
-    #expect(most <= 128, "\(most)")
   }
 }

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension ProcedureError: CustomStringConvertible {
   /// The error as a sentence: what happened, to which procedure, and what to do.
   public var description: String {
@@ -81,28 +83,4 @@ extension ProcedureError: CustomStringConvertible {
 extension [any Error] {
   /// The errors on one line.
   var sentence: String { map { "\($0)" }.joined(separator: "; ") }
-}
-
-extension Duration {
-  /// The length in the largest unit in which it is at least 1, such as `1.5 s`.
-  package var short: String {
-    // Not `components`, which traps if the seconds exceed an Int64.
-    let length = attoseconds.magnitude
-    let nanosecond: UInt128 = 1_000_000_000
-    let sign = attoseconds < 0 ? "-" : ""
-    for (name, unit) in [("s", 1_000_000), ("ms", 1_000), ("µs", 1)] as [(String, UInt128)] {
-      let thousandths = length / (unit * nanosecond)
-      if thousandths >= 1_000 { return "\(sign)\(Self.decimal(thousandths)) \(name)" }
-    }
-    return length == 0 ? "0 s" : "\(sign)\(length / nanosecond) ns"
-  }
-
-  /// Formats thousandths as a decimal number, without trailing zeros.
-  private static func decimal(_ thousandths: UInt128) -> String {
-    let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
-    guard rest > 0 else { return "\(whole)" }
-    var digits = String("\(1_000 + rest)".dropFirst())
-    while digits.hasSuffix("0") { digits.removeLast() }
-    return "\(whole).\(digits)"
-  }
 }

@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The line of each member of a list, the slots in use, and the members' exclusion requests.
@@ -10,11 +11,11 @@ struct Buckets: ~Copyable, Sendable {
   /// A member that has been taken before, and waits for a slot again.
   private struct Returned: Ticketed, Sendable {
     let member: Member
-    let request: ExclusionRequest
+    let request: MemberRequest
     var ticket: UInt64 { request.ticket }
     var heapPlace: Int {
-      get { request.listPlace }
-      nonmutating set { request.listPlace = newValue }
+      get { Int(request.inList.heapPlace) }
+      nonmutating set { request.inList.heapPlace = UInt32(newValue) }
     }
   }
 
@@ -37,8 +38,10 @@ struct Buckets: ~Copyable, Sendable {
   /// Members that have returned, by priority, in the order in which they were first taken. They
   /// come before all members that are ready for the first time, which were behind them.
   private var returned: ContiguousArray<TicketHeap<Returned>> = []
-  /// The requests of the members that are `isExclusive`.
-  private var requests: [ObjectIdentifier: ExclusionRequest] = [:]
+  /// The requests of the members that are `isExclusive`. The age of such a member is in its
+  /// request, and the place of the request here is in the member instead.
+  private var requests = Slab<MemberRequest>()
+  private var allRequests = SlabList()
   private(set) var slotsInUse = 0
 
   // MARK: Joining and leaving
@@ -128,25 +131,40 @@ struct Buckets: ~Copyable, Sendable {
 
   // MARK: Requests
 
-  mutating func note(_ request: ExclusionRequest, of member: Member) {
+  mutating func note(_ request: MemberRequest, of member: Member) {
+    requireConsistency(
+      !held[member].isExclusive, "Internal inconsistency: a member with two requests")
     held[member].isExclusive = true
-    requests[member.id] = request
+    request.inList.memberAge = held[ageOf: member]
+    held[ageOf: member] = requests.append(request, to: &allRequests).place
   }
 
   @inline(__always)
-  mutating func takeRequest(of member: Member) -> ExclusionRequest? {
+  mutating func takeRequest(of member: Member) -> MemberRequest? {
     guard held[member].isExclusive else { return nil }
     held[member].isExclusive = false
-    return requests.removeValue(forKey: member.id)
+    let request = requests.remove(at: held[ageOf: member], from: &allRequests)
+    held[ageOf: member] = request.inList.memberAge
+    return request
   }
 
   @inline(__always)
-  func request(of member: Member) -> ExclusionRequest? {
-    held[member].isExclusive ? requests[member.id] : nil
+  func request(of member: Member) -> MemberRequest? {
+    held[member].isExclusive ? requests[held[ageOf: member]] : nil
+  }
+
+  /// Whether a member joined before another. Correct for up to two thousand million members
+  /// between.
+  func isOlder(_ member: Member, than other: Member) -> Bool {
+    Int32(bitPattern: age(of: member) &- age(of: other)) < 0
+  }
+
+  private func age(of member: Member) -> UInt32 {
+    request(of: member)?.inList.memberAge ?? held[ageOf: member]
   }
 
   /// Moves an excluded or granted member back to its place among the ready ones.
-  mutating func returnToPlace(_ member: Member, _ request: ExclusionRequest) {
+  mutating func returnToPlace(_ member: Member, _ request: MemberRequest) {
     let bucket = Bucket.returned(held[member].urgency.priority)
     move(member, to: bucket)
     guard let index = bucket.returnedIndex else { return }
@@ -194,7 +212,7 @@ struct Buckets: ~Copyable, Sendable {
   var first: Member? { granted.first ?? evaluable.first ?? firstReady }
 
   /// Whether a ready member gets a free slot before an excluded one.
-  func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
+  func isPreceded(_ member: Member, _ request: MemberRequest) -> Bool {
     let bucket = Bucket.returned(held[member].urgency.priority)
     if readyBuckets >= bucket.readyBit << 1 { return true }
     guard readyBuckets & bucket.readyBit != 0, let index = bucket.returnedIndex,

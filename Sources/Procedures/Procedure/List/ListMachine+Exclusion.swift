@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// Members that exclude others. An excluded member had a slot available, and waits in line for the
@@ -18,7 +19,7 @@ extension ListMachine {
   }
 
   /// Offers an excluded member its categories. False if it cannot use them now.
-  mutating func grant(_ request: ExclusionRequest, to procedure: Procedure) -> Bool {
+  mutating func grant(_ request: MemberRequest, to procedure: Procedure) -> Bool {
     let member = Member.unowned(procedure)
     // 1. Since the offer was made, the member may have been cancelled, or must wait again.
     guard buckets.held[member].bucket == .excluded, buckets.request(of: member) === request
@@ -34,7 +35,7 @@ extension ListMachine {
   }
 
   /// Whether a ready member gets a free slot before an excluded one.
-  private func isPreceded(_ member: Member, _ request: ExclusionRequest) -> Bool {
+  private func isPreceded(_ member: Member, _ request: MemberRequest) -> Bool {
     if limit == .max { return false }
     if arrivals.readyCount > 0, buckets.held[member].urgency.priority < .normal { return true }
     return buckets.isPreceded(member, request)
@@ -42,14 +43,14 @@ extension ListMachine {
 
   /// The ticket of the request has changed. A member that has returned moves to the place of the
   /// new ticket.
-  mutating func reorder(_ procedure: Procedure, _ request: ExclusionRequest) {
+  mutating func reorder(_ procedure: Procedure, _ request: MemberRequest) {
     guard buckets.held[procedure].bucket.isReturned else { return }
     buckets.returnToPlace(.unowned(procedure), request)
   }
 
   /// The list is suspended: members with a granted slot wait for a slot again.
-  mutating func revokeGrants() -> [ExclusionRequest] {
-    var revoked: [ExclusionRequest] = []
+  mutating func revokeGrants() -> [MemberRequest] {
+    var revoked: [MemberRequest] = []
     while let member = buckets.granted.first {
       guard let request = buckets.request(of: member) else {
         stopBecauseOfInconsistency("Internal inconsistency: granted, but without a request")
@@ -64,7 +65,7 @@ extension ListMachine {
   /// finish, and gives up its request then.
   ///
   /// - Returns: the request, if it was excluded.
-  mutating func withdraw(_ procedure: Procedure) -> ExclusionRequest? {
+  mutating func withdraw(_ procedure: Procedure) -> MemberRequest? {
     let bucket = buckets.held[procedure].bucket
     buckets.held[procedure].isReady = false
     guard bucket != .none, bucket != .waiting, !bucket.hasSlot else { return nil }

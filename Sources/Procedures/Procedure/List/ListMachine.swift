@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The members of one queue, or the children of one group, and the choice of the next one to run.
@@ -54,7 +55,7 @@ struct ListMachine: ~Copyable, Sendable {
   enum Taken: Sendable {
     case job(Job)
     /// The first ready member must be granted this before it is taken, or step aside.
-    case mustAsk(ExclusionRequest)
+    case mustAsk(MemberRequest)
   }
 
   private(set) var memberCount = 0
@@ -93,7 +94,7 @@ struct ListMachine: ~Copyable, Sendable {
 
   mutating func insert(
     _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
-    asking request: ExclusionRequest? = nil
+    asking request: MemberRequest? = nil
   ) -> Insertion {
     // 1. Another member needs a prerequisite, so even a closed queue takes it.
     if phase == .closed || (isClosed && enqueueRequest.role != .prerequisite) { return .refused }
@@ -168,7 +169,7 @@ struct ListMachine: ~Copyable, Sendable {
   /// A waiting member has come further. Ignored if it has left already.
   mutating func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
-    asking request: ExclusionRequest?
+    asking request: MemberRequest?
   ) {
     // 1. It may have left: a cancelled member does not wait.
     guard buckets.held[procedure].bucket == .waiting else { return }
@@ -212,7 +213,7 @@ struct ListMachine: ~Copyable, Sendable {
   /// A member that had come further, but has not started, must wait again.
   ///
   /// - Returns: the request or grant that it must give up.
-  mutating func makeWaiting(_ procedure: Procedure) -> ExclusionRequest? {
+  mutating func makeWaiting(_ procedure: Procedure) -> MemberRequest? {
     let bucket = buckets.held[procedure].bucket
     guard bucket != .none else { return nil }
     // It keeps neither a slot nor categories while it waits: others may need them first.
@@ -227,7 +228,7 @@ struct ListMachine: ~Copyable, Sendable {
   ///
   /// - Returns: its request, if it has one and the priority, which decides the place in line, has
   ///   changed.
-  mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> ExclusionRequest? {
+  mutating func setUrgency(_ urgency: Urgency, of procedure: Procedure) -> MemberRequest? {
     // 1. After the start it has no place to change.
     let bucket = buckets.held[procedure].bucket
     guard bucket != .none, bucket != .running else { return nil }
@@ -248,7 +249,7 @@ struct ListMachine: ~Copyable, Sendable {
   /// Removes a member that has finished. The caller owns a reference to it.
   ///
   /// - Returns: whether that closed the group, and the request that the member must give up.
-  mutating func retire(_ member: Member) -> (closes: Bool, request: ExclusionRequest?) {
+  mutating func retire(_ member: Member) -> (closes: Bool, request: MemberRequest?) {
     guard buckets.held[member].bucket != .none else { return (false, nil) }
     // 1. Its slot is free from now on.
     buckets.remove(member)
@@ -385,7 +386,7 @@ extension ListMachine {
   /// Takes the slot of a group that executes.
   ///
   /// - Returns: the request that it gives up, and will make again.
-  mutating func yieldSlot(_ group: Procedure) -> ExclusionRequest? {
+  mutating func yieldSlot(_ group: Procedure) -> MemberRequest? {
     guard buckets.held[group].bucket == .running else { return nil }
     let member = Member.unowned(group)
     buckets.move(member, from: .running, to: .waiting)
@@ -522,8 +523,8 @@ extension ListMachine {
     var members: [Member] = []
     members.reserveCapacity(memberCount)
     buckets.forEach { members.append($0) }
-    if zip(members, members.dropFirst()).contains(where: { buckets.held.isOlder($1, than: $0) }) {
-      members.sort { buckets.held.isOlder($0, than: $1) }
+    if zip(members, members.dropFirst()).contains(where: { buckets.isOlder($1, than: $0) }) {
+      members.sort { buckets.isOlder($0, than: $1) }
     }
     return members.map(\.procedure)
   }

@@ -272,18 +272,13 @@ struct HeldList: ~Copyable, Sendable {
     }
   }
 
-  /// A number that grows with each procedure that becomes a member of the list.
+  /// A number that grows with each procedure that becomes a member of the list. For a member that
+  /// is `isExclusive`, the place of its request in the list: see `Buckets`.
   subscript(ageOf member: Member) -> UInt32 {
     @inline(__always) get { unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee }
     @inline(__always) nonmutating set {
       unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee = newValue
     }
-  }
-
-  /// Whether one became a member before the other. Correct for up to two thousand million members
-  /// between.
-  func isOlder(_ member: Member, than other: Member) -> Bool {
-    Int32(bitPattern: self[ageOf: member] &- self[ageOf: other]) < 0
   }
 }
 

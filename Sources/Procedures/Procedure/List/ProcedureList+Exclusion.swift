@@ -1,4 +1,52 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
+
+extension ExclusionTable {
+  /// The one table of the process. Its lock is the innermost: acquired inside a list's.
+  static let shared: Locked<ExclusionTable> = Locked(ExclusionTable(timeIsUp: passTime))
+
+  private static func passTime(_ times: StartTimes) {
+    let offers = shared.withLock { table in table.timePasses(for: times).noting(RecordID.none) }
+    ProcedureList.pass(on: offers)
+  }
+}
+
+extension MemberRequest {
+  /// The procedure has finished, or no longer waits. Called under the list's lock.
+  ///
+  /// - Parameter hasStarted: false if it was admitted, and did not start.
+  func leave(hasStarted: Bool) -> ExclusionOffers {
+    ExclusionTable.shared.withLock { leave(in: &$0, hasStarted: hasStarted) }
+  }
+
+  func leave(in table: inout ExclusionTable, hasStarted: Bool = true) -> ExclusionOffers {
+    let offers = table.leave(self, hasStarted: hasStarted)
+    return inList.recording.map { offers.noting($0.id) } ?? offers
+  }
+
+  /// The procedure cannot use an offer now. Called under the list's lock.
+  func decline() -> ExclusionOffers {
+    ExclusionTable.shared.withLock { table in
+      let offers = table.decline(self)
+      // It never held them for long: the procedure that admitted it made the room.
+      return inList.recording.map { offers.noting($0.admittedBy) } ?? offers
+    }
+  }
+
+  /// The priority of the procedure has changed. Called under the list's lock.
+  func setPriority(_ priority: ProcedurePriority) -> ExclusionOffers {
+    ExclusionTable.shared.withLock { $0.setRank(priority.rank, of: self).noting(RecordID.none) }
+  }
+}
+
+extension ExclusionOffers {
+  /// Notes in each the record of the procedure that made room for it. Called under the lock of the
+  /// table.
+  fileprivate func noting(_ record: RecordID) -> Self {
+    for offer in self { offer.asMember.inList.recording?.admittedBy = record }
+    return self
+  }
+}
 
 /// The exclusion requests of members.
 extension ProcedureList {
@@ -6,7 +54,7 @@ extension ProcedureList {
   /// steps aside.
   @inline(never)
   func ask(
-    _ request: ExclusionRequest, _ storage: inout Storage
+    _ request: MemberRequest, _ storage: inout Storage
   ) -> Job? {
     // 1. The table decides about all categories in one step.
     let around = storage.exclusionAround
@@ -30,7 +78,7 @@ extension ProcedureList {
     var next = 0
     // 1. The order counts: there may be a slot only for the first of them.
     while next < open.count {
-      let offer = open[next]
+      let offer = open[next].asMember
       next += 1
       // 2. Never two locks of lists at a time.
       if offer.list !== self {
@@ -38,9 +86,11 @@ extension ProcedureList {
         continue
       }
       // 3. A member that cannot use the categories declines, which may admit others here.
-      offer.record?.leaveLine(after: offer.admittedBy)
+      if let recording = offer.inList.recording {
+        recording.record?.leaveLine(after: recording.admittedBy)
+      }
       if !storage.machine.grant(offer, to: offer.procedure) {
-        open.append(contentsOf: ExclusionTable.shared.withLock { $0.decline(offer) })
+        open.append(contentsOf: offer.decline())
       }
     }
     return foreign
@@ -51,7 +101,7 @@ extension ProcedureList {
     var open = offers
     var next = 0
     while next < open.count {
-      let offer = open[next]
+      let offer = open[next].asMember
       next += 1
       // A list that declines makes further offers, for this list or for others.
       let (foreign, followUp) = offer.list.locked { storage in

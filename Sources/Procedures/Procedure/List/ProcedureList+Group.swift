@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The requests of a group, or of a whole queue, to the list of its members.
@@ -117,7 +118,7 @@ extension ProcedureList {
   }
 
   /// The request of the innermost group around its members that excludes others.
-  private var exclusionAround: ExclusionRequest? {
+  private var exclusionAround: MemberRequest? {
     owner == nil ? nil : locked { $0.exclusionAround }
   }
 

@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// A group gives up its slot and its categories while it waits only for time.
@@ -79,7 +80,7 @@ extension ProcedureList {
         ExclusionTable.shared.withLock { table in
           // When it comes back, it stands behind the requests that are there by then.
           defer { request.forgetAge() }
-          return table.leave(request)
+          return request.leave(in: &table)
         }
       }
       return followUp(of: &storage, offering: offers ?? .none)

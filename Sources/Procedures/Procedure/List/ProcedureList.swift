@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The procedures of one queue, or the children of one group, behind one lock.
@@ -38,7 +39,7 @@ final class ProcedureList: Sendable {
     var itself: ProcedureList?
     /// The request of the innermost group around the members that excludes others, while the
     /// members run.
-    var exclusionAround: ExclusionRequest?
+    var exclusionAround: MemberRequest?
     var recording: ListRecording?
     /// Where the members will be recorded once the group is on a queue.
     var awaitedStore: RecordStore?
@@ -421,7 +422,7 @@ extension ProcedureList {
   @inline(__always)
   func insert(
     _ procedure: Procedure, _ enqueueRequest: EnqueueRequest,
-    asking request: ExclusionRequest?, marking mark: (TreeCancel) -> Void
+    asking request: MemberRequest?, marking mark: (TreeCancel) -> Void
   ) -> (Insertion, FollowUp) {
     procedure.assertLocked()
     // 1. Usually no lock is needed. A group allows that only while it is being made: later it may
@@ -472,7 +473,7 @@ extension ProcedureList {
   /// - Parameter asks: false if the caller is a worker that will look for more in this list.
   func advance(
     _ procedure: Procedure, to readiness: Readiness, in attempt: UInt32,
-    asking request: ExclusionRequest?, asks: Bool
+    asking request: MemberRequest?, asks: Bool
   ) -> FollowUp {
     procedure.assertLocked()
     return storage.withLock { storage in
@@ -506,7 +507,7 @@ extension ProcedureList {
   private func makeWaiting(_ procedure: Procedure, _ storage: inout Storage) -> FollowUp {
     let offers = storage.machine.makeWaiting(procedure).map { request in
       request.record?.leaveLine()
-      return ExclusionTable.shared.withLock { $0.leave(request, hasStarted: false) }
+      return request.leave(hasStarted: false)
     }
     return followUp(of: &storage, offering: offers ?? .none)
   }
@@ -532,9 +533,7 @@ extension ProcedureList {
     return locked { storage in
       // The table draws the new ticket, then the machine moves the member to its place.
       let offers = storage.machine.setUrgency(urgency, of: procedure).map { request in
-        let offers = ExclusionTable.shared.withLock {
-          $0.setPriority(urgency.priority, of: request)
-        }
+        let offers = request.setPriority(urgency.priority)
         storage.machine.reorder(procedure, request)
         return offers
       }
@@ -698,7 +697,7 @@ extension ProcedureList {
   private final class LastEnd: Sendable {
     let waiters: [FinishWaiter]
     let hasClosed: Bool
-    let request: ExclusionRequest?
+    let request: MemberRequest?
     /// The list, if it owned itself until now.
     let itself: ProcedureList?
 
@@ -706,7 +705,7 @@ extension ProcedureList {
     static let closed = LastEnd([], hasClosed: true, request: nil, itself: nil)
 
     init(
-      _ waiters: [FinishWaiter], hasClosed: Bool, request: ExclusionRequest?,
+      _ waiters: [FinishWaiter], hasClosed: Bool, request: MemberRequest?,
       itself: ProcedureList?
     ) {
       self.waiters = waiters
@@ -718,13 +717,12 @@ extension ProcedureList {
 
   @inline(never)
   private func leaveAsLast(
-    _ request: ExclusionRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
+    _ request: MemberRequest?, hasStarted: Bool, closes: Bool, _ storage: inout Storage
   ) -> (LastEnd?, ExclusionOffers) {
     // 1. Its categories are free. Members of this list get them at once, with their slots.
     var offers = ExclusionOffers()
     if let request {
-      offers = accept(
-        ExclusionTable.shared.withLock { $0.leave(request, hasStarted: hasStarted) }, &storage)
+      offers = accept(request.leave(hasStarted: hasStarted), &storage)
     }
     // 2. The waiters that this member was the last for.
     let isEmpty = storage.machine.count == 0
@@ -735,7 +733,7 @@ extension ProcedureList {
     var released = request
     if closes, let around = storage.exclusionAround.take() {
       // The request has left the table. It keeps the outer request as if it had been made here.
-      if let request { request.outer = around } else { released = around }
+      if let request { request.keep(around) } else { released = around }
     }
     if waiters.isEmpty, released == nil, itself == nil { return (closes ? .closed : nil, offers) }
     return (LastEnd(waiters, hasClosed: closes, request: released, itself: itself), offers)
@@ -780,7 +778,7 @@ extension ProcedureList {
         storage.machine.isSuspended = true
         var offers = ExclusionOffers()
         for request in storage.machine.revokeGrants() {
-          offers.append(contentsOf: ExclusionTable.shared.withLock { $0.decline(request) })
+          offers.append(contentsOf: request.decline())
         }
         return offers
       }

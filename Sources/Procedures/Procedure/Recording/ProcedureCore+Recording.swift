@@ -43,9 +43,7 @@ extension ProcedureCore {
       return record
     }
     if let list, let request = requirements?.value.exclusion?.request {
-      // It may outlive the procedure, and be released under a lock, where none of the user's errors
-      // may be released.
-      list.holdingLockOnly { request.record = nil }
+      list.holdingLockOnly { request.endRecord() }
     }
     record.noteEnd(
       life.isCancelled ? .cancelled : life.isFailed ? .failed : .succeeded, urgency.priority,
@@ -168,7 +166,7 @@ extension Procedure {
       core.beginRecord(of: self, in: list)
       guard let request = core.requirements?.value.exclusion?.request, let record = core.record
       else { return }
-      list.holdingLockOnly { request.record = record }
+      list.holdingLockOnly { request.begin(record) }
     }
   }
 }

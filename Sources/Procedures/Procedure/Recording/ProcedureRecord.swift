@@ -1,3 +1,4 @@
+internal import ProcedureExclusion
 internal import ProcedurePrimitives
 
 /// The record of one procedure, from its enqueue. It watches the procedure's life, and is the only
@@ -319,14 +320,14 @@ struct OpenRecord: Sendable {
 /// The line for a category in which a procedure stands.
 struct RecordedLine: Sendable {
   /// The limits of the procedure; empty if it was admitted meanwhile.
-  private let limits: [ExclusionLimit]
+  private let limits: CategoryLimits
   private let index: Int32
   /// How many such procedures have room at once, or start in the interval.
   private let count: Int32
 
-  static let left = RecordedLine([], index: 0, count: 1)
+  static let left = RecordedLine(CategoryLimits(), index: 0, count: 1)
 
-  init(_ limits: [ExclusionLimit], index: Int, count: Int) {
+  init(_ limits: CategoryLimits, index: Int, count: Int) {
     self.limits = limits
     self.index = Int32(truncatingIfNeeded: index)
     self.count = Int32(clamping: count)

@@ -2,6 +2,7 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
+@testable import ProcedureExclusion
 @testable import Procedures
 
 /// Members of a `ListMachine` that are evaluated, or ask for something beside a slot.
@@ -20,9 +21,9 @@ import Testing
   }
 
   /// A member that is ready, and asks for something.
-  private func exclusive(_ name: String, in machine: inout Machine) -> ExclusionRequest {
+  private func exclusive(_ name: String, in machine: inout Machine) -> MemberRequest {
     let item = Procedure().named(name)
-    let request = ExclusionRequest([], for: item, in: ProcedureList(context: .detached))
+    let request = MemberRequest(CategoryLimits(), for: item, in: ProcedureList(context: .detached))
     _ = machine.insert(item, standing(.waiting))
     machine.advance(item, to: .start, in: 5, asking: request)
     return request
@@ -34,10 +35,10 @@ import Testing
   }
 
   /// The first of the ready ones steps aside, because it is not granted what it asks for.
-  private func exclude(_ machine: inout Machine) -> ExclusionRequest? {
+  private func exclude(_ machine: inout Machine) -> MemberRequest? {
     guard case .mustAsk(let request)? = machine.take() else { return nil }
     // Tickets are drawn by the table, which is asked now.
-    if request.ticket == 0 {
+    if request.age == 0 {
       request.draw(
         Self.tickets.withLock {
           $0 += 1; return $0
@@ -47,7 +48,7 @@ import Testing
     return request
   }
 
-  private func grants(_ request: ExclusionRequest, _ machine: inout Machine) -> Bool {
+  private func grants(_ request: MemberRequest, _ machine: inout Machine) -> Bool {
     machine.grant(request, to: request.procedure)
   }
 
@@ -106,10 +107,10 @@ import Testing
   func raised() {
     var machine = Machine()
     machine.limit = 1
-    func setPriority(_ request: ExclusionRequest, _ machine: inout Machine) {
+    func setPriority(_ request: MemberRequest, _ machine: inout Machine) {
       let urgency = Urgency(.high)
       _ = machine.setUrgency(urgency, of: request.procedure)
-      request.setPriority(.high)
+      request.setRank(ProcedurePriority.high.rank)
       machine.reorder(request.procedure, request)
     }
     // 1. Each has asked, and was offered its category when there was no slot.
@@ -174,7 +175,7 @@ import Testing
     let item = stale.procedure
     expect(machine.makeWaiting(item) === stale)
     expect(!grants(stale, &machine))
-    let new = ExclusionRequest([], for: item, in: ProcedureList(context: .detached))
+    let new = MemberRequest(CategoryLimits(), for: item, in: ProcedureList(context: .detached))
     machine.advance(item, to: .start, in: 6, asking: new)
     _ = exclude(&machine)
     expect(!grants(stale, &machine) && machine.slotsInUse == 0)

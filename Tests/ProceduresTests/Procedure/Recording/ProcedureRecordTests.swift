@@ -1,3 +1,4 @@
+import ProcedureExclusion
 import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
@@ -59,7 +60,8 @@ import Testing
   func cancelledInLine() {
     var record = begun()
     record.move(to: life(.ready), missesDependency: false, at: sample(0))
-    let line = RecordedLine([ExclusionLimit("disk")], index: 0, count: 1)
+    let limits = CategoryLimits([ExclusionLimit("disk").inner])
+    let line = RecordedLine(limits, index: 0, count: 1)
     record.enter(line, at: sample(2, [(.slot, 2, mean: 2)]))
     var soFar = record
     soFar.endWait(missesDependency: false, at: sample(4, [(.slot, 2, mean: 2)]))

@@ -2,34 +2,31 @@ import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
 
-@testable import Procedures
+@testable import ProcedureExclusion
 
 /// The table at the head of `ExclusionTable`: every event in every status, and levels.
 @Suite(.hangLimit) struct ExclusionTableTests {
-  private let domain = ExclusionDomain(name: "table")
-
   // Mutating calls cannot stand inside the macro.
   private func expect(_ value: Bool, _ location: SourceLocation = #_sourceLocation) {
     #expect(value, sourceLocation: location)
   }
 
-  private func category(_ name: String) -> ExclusionCategory {
-    ExclusionCategory(named: name, in: domain)
-  }
-
   private func request(
     _ names: String, atMost count: Int = 1, inside group: ExclusionRequest? = nil,
-    _ priority: ProcedurePriority = .normal
+    rank: UInt8 = 2
   ) -> ExclusionRequest {
-    let request = ExclusionRequest(
-      names.map { ExclusionLimit(category(String($0)), atMost: count) },
-      for: TracedProcedure(names), in: ProcedureList(context: .detached), priority: priority)
-    request.outer = group
+    let limits = names.map { CategoryLimit(CategoryID(named: String($0), in: nil), atMost: count) }
+    let request = ExclusionRequest(CategoryLimits(limits), rank: rank)
+    request.state.outer = group
     return request
   }
 
+  private func names(_ request: ExclusionRequest) -> String {
+    request.limits.map(\.category.text).joined()
+  }
+
   private func status(_ request: ExclusionRequest) -> String {
-    switch request.status {
+    switch request.state.status {
     case .idle: "idle"
     case .waiting: "waiting"
     case .held: "held"
@@ -37,7 +34,7 @@ import Testing
   }
 
   private func asks(_ request: ExclusionRequest, _ table: inout ExclusionTable) -> Bool {
-    table.ask(request, inside: request.outer)
+    table.ask(request, inside: request.state.outer)
   }
 
   @Test("L1, L2: a request holds everything if that is free, else it waits and holds nothing")
@@ -72,7 +69,7 @@ import Testing
     let (holder, c) = (request("ab"), request("c"))
     let waiters = [request("ac"), request("a"), request("b"), request("ab")]
     for request in [holder, c] + waiters { _ = table.ask(request) }
-    expect(table.leave(holder).map(\.procedure.name) == ["a", "b"])
+    expect(table.leave(holder).map(names) == ["a", "b"])
     expect(waiters.map(status) == ["waiting", "held", "held", "waiting"])
     expect(table.leave(c).isEmpty)
     expect(table.leave(waiters[1]).first === waiters[0])
@@ -150,23 +147,10 @@ import Testing
     var table = ExclusionTable()
     let (a, b, waiter) = (request("a"), request("b"), request("abc"))
     for request in [a, b, waiter] { _ = table.ask(request) }
-    expect(table.obstacles(to: waiter).map { $0.procedures.map(\.name) } == [["a"], ["b"]])
+    expect(table.obstacles(to: waiter).map { $0.level.holders.map(names) } == [["a"], ["b"]])
     expect(
       table.obstacles(to: waiter).map { "\($0.limit.category) \($0.count)" } == ["a 1", "b 1"])
     expect(table.obstacles(to: a).isEmpty)
-  }
-
-  @Test("L1: categories differ by type, name and domain, and by nothing else")
-  func categories() {
-    enum Disk {}
-    let other = ExclusionDomain(name: "table")
-    expect(ExclusionCategory(Disk.self) == ExclusionCategory(Disk.self))
-    expect(ExclusionCategory(Disk.self) != ExclusionCategory(named: "Disk"))
-    expect(ExclusionCategory(named: "a") == ExclusionCategory(named: "a", in: .process))
-    expect(ExclusionCategory(named: "a", in: domain) != ExclusionCategory(named: "a", in: other))
-    expect(ExclusionCategory(Disk.self, in: domain) != ExclusionCategory(Disk.self, in: other))
-    expect(Set([ExclusionCategory(Disk.self), ExclusionCategory(Disk.self)]).count == 1)
-    expect("\(ExclusionCategory(Disk.self)) \(domain)" == "Disk table")
   }
 
   /// Those that are let in, one after another, when the holder has left.
@@ -188,8 +172,7 @@ import Testing
       var table = ExclusionTable()
       let holders = (0..<count).map { _ in request("a", atMost: count) }
       for holder in holders { expect(asks(holder, &table)) }
-      let priorities: [ProcedurePriority] = [.veryLow, .normal, .veryHigh, .low, .normal, .high]
-      let waiters = priorities.map { request(names, atMost: count, $0) }
+      let waiters = [4, 2, 0, 3, 2, 1].map { request(names, atMost: count, rank: $0) }
       for waiter in waiters { expect(!asks(waiter, &table)) }
       let order = order(after: holders[0], &table)
       expect(order.map { order in waiters.firstIndex { $0 === order } } == [2, 5, 1, 4, 3, 0])
@@ -203,7 +186,7 @@ import Testing
     var table = ExclusionTable()
     let (reader, writer) = (request("a", atMost: 3), request("a"))
     expect(asks(reader, &table) && !asks(writer, &table))
-    let (equal, urgent) = (request("a", atMost: 3), request("a", atMost: 3, .high))
+    let (equal, urgent) = (request("a", atMost: 3), request("a", atMost: 3, rank: 1))
     let granted = [equal, urgent].map { asks($0, &table) }
     expect(granted == [false, true])
     expect(table.leave(reader).isEmpty)
@@ -218,11 +201,11 @@ import Testing
       var table = ExclusionTable()
       let first = request("a")
       expect(asks(first, &table))
-      let patient = (0..<3).map { _ in request("a", .veryLow) }
+      let patient = (0..<3).map { _ in request("a", rank: 4) }
       for waiter in patient { expect(!asks(waiter, &table)) }
       var (holder, places) = (first, [Int]())
       for turn in 1...4 * (ExclusionLevel.patience + 1) {
-        let urgent = request(names, .veryHigh)
+        let urgent = request(names, rank: 0)
         expect(!asks(urgent, &table))
         let offered = table.leave(holder)
         expect(offered.count == 1)
@@ -359,7 +342,7 @@ import Testing
         return request(
           String(letters.prefix(.random(in: 1...3, using: &generator))),
           atMost: .random(in: 1...4, using: &generator),
-          .allCases.randomElement(using: &generator)!)
+          rank: .random(in: 0...4, using: &generator))
       }
       func take(_ offers: ExclusionOffers) {
         for offer in offers { waiting.removeAll { $0 === offer } }
@@ -405,12 +388,5 @@ import Testing
       while let request = held.popLast() { take(table.leave(request)) }
       expect(waiting.isEmpty && table.count == 0)
     }
-  }
-}
-
-extension ExclusionTable {
-  fileprivate func obstacles(to request: ExclusionRequest) -> [ExclusionObstacle] {
-    var reading = WaitReading()
-    return obstacles(to: request, in: &reading)
   }
 }

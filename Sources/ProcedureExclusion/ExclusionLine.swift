@@ -1,40 +1,57 @@
+internal import ProcedurePrimitives
+
 /// Requests for the same categories, waiting in the order of their tickets: if the first cannot be
 /// admitted, none can. The line has the ticket of its first request, and the age of its oldest.
 ///
-/// It stands at one level, of a category that keeps its first request out. Guarded by the lock of
-/// the table.
+/// It stands at one level, of a category that keeps its first request out.
+///
+/// Unchecked: only the table reaches its lines, and the table is behind its lock.
 final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
   /// The part that all requests in it share.
   struct Key: Hashable, Sendable {
-    let limits: [ExclusionLimit]
+    let limits: CategoryLimits
     let outer: ObjectIdentifier?
 
     init(of request: ExclusionRequest) {
-      limits = request.limits
-      outer = request.outer.map(ObjectIdentifier.init)
+      limits = request.state.limits
+      outer = request.state.outer.map(ObjectIdentifier.init)
     }
   }
 
+  private struct State: Sendable {
+    var waiters = ExclusionRows()
+    var first: ExclusionRequest?
+    var ticket = UInt64.max
+    var age = UInt64.max
+    var level: ExclusionLevel
+    var index: Int
+    var turnPlace: UInt32 = 0
+    var agePlace: UInt32 = 0
+  }
+
   let key: Key
-  @safe @exclusivity(unchecked) private var waiters = ExclusionRows()
-  @safe @exclusivity(unchecked) var level: ExclusionLevel
-  /// The index of the limit of the category that it stands at.
-  @safe @exclusivity(unchecked) var index: Int
-  @safe @exclusivity(unchecked) var turnPlace = 0
-  @safe @exclusivity(unchecked) var agePlace = 0
+  @safe @exclusivity(unchecked) private var state: State
 
-  @safe @exclusivity(unchecked) private(set) var ticket = UInt64.max
-  @safe @exclusivity(unchecked) private(set) var age = UInt64.max
-
-  /// The request whose turn it is; nil if the line is empty.
-  @safe @exclusivity(unchecked) private(set) var first: ExclusionRequest?
-  /// The request that has waited longest.
-  var oldest: ExclusionRequest? { waiters.oldest }
-
+  /// - Parameter index: of the limit of the category that it stands at.
   init(_ key: Key, at level: ExclusionLevel, index: Int) {
     self.key = key
-    self.level = level
-    self.index = index
+    state = State(level: level, index: index)
+  }
+
+  /// The request whose turn it is; nil if the line is empty.
+  var first: ExclusionRequest? { state.first }
+  /// The request that has waited longest.
+  var oldest: ExclusionRequest? { state.waiters.oldest }
+  var ticket: UInt64 { state.ticket }
+  var age: UInt64 { state.age }
+  var level: ExclusionLevel { state.level }
+  /// The index of the limit of the category that it stands at.
+  var index: Int { state.index }
+
+  /// Another category keeps it out now.
+  func stand(at level: ExclusionLevel, index: Int) {
+    state.level = level
+    state.index = index
   }
 
   // MARK: Changes
@@ -51,11 +68,21 @@ final class ExclusionLine: ExclusionWaiter, @unchecked Sendable {
 
   @inline(__always)
   private func change(_ body: (inout ExclusionRows) -> Void) -> Bool {
-    let before = (ticket, age)
-    body(&waiters)
-    (first, age) = waiters.head()
-    ticket = first?.ticket ?? .max
-    return before != (ticket, age)
+    let before = (state.ticket, state.age)
+    body(&state.waiters)
+    (state.first, state.age) = state.waiters.head
+    state.ticket = state.first?.ticket ?? .max
+    return before != (state.ticket, state.age)
+  }
+
+  var turnPlace: UInt32 {
+    get { state.turnPlace }
+    set { state.turnPlace = newValue }
+  }
+
+  var agePlace: UInt32 {
+    get { state.agePlace }
+    set { state.agePlace = newValue }
   }
 }
 
@@ -66,8 +93,8 @@ protocol ExclusionWaiter: AnyObject, Sendable {
   /// The time of its first request: smaller numbers have waited longer.
   var age: UInt64 { get }
   /// Kept by the order that contains it, as is `agePlace`.
-  var turnPlace: Int { get set }
-  var agePlace: Int { get set }
+  var turnPlace: UInt32 { get set }
+  var agePlace: UInt32 { get set }
 }
 
 /// Waiters in two orders at once, by turn and by age. The first of each order is known in O(1),
@@ -77,8 +104,8 @@ struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
     let waiter: Waiter
     var ticket: UInt64 { waiter.ticket }
     var heapPlace: Int {
-      get { waiter.turnPlace }
-      nonmutating set { waiter.turnPlace = newValue }
+      get { Int(waiter.turnPlace) }
+      nonmutating set { waiter.turnPlace = UInt32(newValue) }
     }
   }
 
@@ -86,8 +113,8 @@ struct ExclusionOrder<Waiter: ExclusionWaiter>: Sendable {
     let waiter: Waiter
     var ticket: UInt64 { waiter.age }
     var heapPlace: Int {
-      get { waiter.agePlace }
-      nonmutating set { waiter.agePlace = newValue }
+      get { Int(waiter.agePlace) }
+      nonmutating set { waiter.agePlace = UInt32(newValue) }
     }
   }
 

@@ -1,3 +1,4 @@
+import ProcedureExclusion
 import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing

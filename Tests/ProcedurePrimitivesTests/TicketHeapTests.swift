@@ -1,7 +1,6 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
-
-@testable import Procedures
 
 @Suite(.hangLimit) struct TicketHeapTests {
   private final class Element: Ticketed {

@@ -1,12 +1,12 @@
-internal import ProcedurePrimitives
+package import ProcedurePrimitives
 
 /// The requests that hold categories of mutual exclusion, and the requests that wait for them.
 /// Pure.
 ///
-/// A request names all categories of one procedure. It is granted all of them, in one step, or
-/// none; so no request holds one category while it waits for another. A request is made only by a
-/// procedure that has a slot available, and an offer is declined by a procedure that has lost its
-/// slot; so no request holds a category while its procedure waits for a slot.
+/// A request names all categories of one requester. It is granted all of them, in one step, or none;
+/// so no request holds one category while it waits for another. A requester that also needs
+/// something else, such as a slot, asks only when it has that, and declines an offer when it has
+/// lost it; so no request holds a category while its requester waits for something else.
 ///
 /// | event       | idle                          | waiting       | held                       |
 /// |-------------|-------------------------------|---------------|----------------------------|
@@ -15,7 +15,7 @@ internal import ProcedurePrimitives
 /// | offer       | inconsistency                 | → held        | inconsistency              |
 /// | decline     | –                             | –             | → idle; others are offered |
 /// | withdraw    | –                             | → idle        | – (its offer is declined)  |
-/// | setPriority | –                             | – or → held   | –                          |
+/// | setRank     | –                             | – or → held   | –                          |
 /// | time passes | –                             | → held²       | –                          |
 ///
 /// ¹ If it was the first in line, the requests behind it may be admitted: they are offered their
@@ -34,39 +34,48 @@ internal import ProcedurePrimitives
 /// level, it is admitted, or moves to another level that keeps it out. So the cost of an event
 /// grows with the categories of the requests that it admits, and of the lines that it moves.
 ///
+/// The table makes no request, and acquires no lock. Its owner has a lock around it, and passes
+/// offers on to the requesters when that lock is released.
+///
 /// Invariants:
 /// 1. After each event, except between `withdraw` and `leave`, the first of each level's lines does
 ///    not find room there. It keeps out all others there.
-/// 2. A ticket is drawn at the first `ask`, and kept; tickets of more urgent requests precede the
-///    tickets of less urgent ones. A level admits requests in the order of their tickets; a request
+/// 2. A ticket is drawn at the first `ask`, and kept; tickets of smaller ranks precede the
+///    tickets of greater ones. A level admits requests in the order of their tickets; a request
 ///    that stands at another level keeps none out here.
 /// 3. The oldest request at a level gets the first ticket of all when `ExclusionLevel.patience`
-///    younger ones were admitted before it. So each waits for a bounded number of others, however
-///    urgent these are.
-struct ExclusionTable: Sendable {
-  /// The one table of the process. Its lock is the innermost: acquired inside a list's.
-  static let shared = Locked(ExclusionTable())
-
+///    younger ones were admitted before it. So each waits for a bounded number of others, whatever
+///    their ranks are.
+package struct ExclusionTable: Sendable {
   /// The outer level of each category that is held or waited for.
-  private var levels: [ExclusionCategory: ExclusionLevel] = [:]
+  private var levels: [CategoryID: ExclusionLevel] = [:]
   private var lines: [ExclusionLine.Key: ExclusionLine] = [:]
   private var lastAge: UInt64 = 0
   /// When this number of levels is reached, unused rates are removed.
   private var nextSweep = 64
+  private let timeIsUp: @Sendable (StartTimes) -> Void
+
+  /// - Parameter timeIsUp: called on a timer's thread, without a lock, when places of a rate may be
+  ///   free: the owner acquires its lock, and calls `timePasses(for:)`.
+  package init(timeIsUp: @escaping @Sendable (StartTimes) -> Void) { self.timeIsUp = timeIsUp }
 
   /// How many categories are held, or waited for.
-  var count: Int { levels.count }
+  package var count: Int { levels.count }
+
+  // MARK: Events
 
   /// Grants the request if all of its categories are free; otherwise it waits in line.
   ///
-  /// - Parameter outer: the request of the innermost group around it that excludes others and has
+  /// - Parameter outer: the request of the innermost holder around it that excludes others and has
   ///   begun.
-  mutating func ask(_ request: ExclusionRequest, inside outer: ExclusionRequest? = nil) -> Bool {
-    guard case .idle = request.status else {
+  package mutating func ask(
+    _ request: ExclusionRequest, inside outer: ExclusionRequest? = nil
+  ) -> Bool {
+    guard case .idle = request.state.status else {
       stopBecauseOfInconsistency("Internal inconsistency: a request that asks twice")
     }
-    request.outer = outer
-    if request.age == 0 {
+    request.state.outer = outer
+    if request.state.age == 0 {
       lastAge += 1
       request.draw(lastAge)
     }
@@ -78,167 +87,169 @@ struct ExclusionTable: Sendable {
     return false
   }
 
-  /// The procedure has finished, or no longer waits.
+  /// The requester has finished, or no longer waits.
   ///
   /// - Parameter hasStarted: false if it was admitted, and did not start.
-  /// - Returns: requests that now hold all of their categories, if their procedures have a slot.
-  mutating func leave(
+  /// - Returns: requests that now hold all of their categories, if their requesters can use them.
+  package mutating func leave(
     _ request: ExclusionRequest, hasStarted: Bool = true
   ) -> ExclusionOffers {
     withdraw(request)
     // The last one first, and offered the other way round: in the order of the request's
     // categories.
     var vacated = SmallList<ExclusionLevel>()
-    if case .held = request.status {
-      request.status = .idle
-      while let holding = request.holdings.popLast() {
+    if case .held = request.state.status {
+      request.state.status = .idle
+      while let holding = request.state.holdings.popLast() {
         requireConsistency(
           holding.inside?.isUnused ?? true,
           "Internal inconsistency: a holder ends before those inside it")
-        holding.level.release(request, request.holdings.count, holding, hasStarted: hasStarted)
+        holding.level.release(
+          request, request.state.holdings.count, holding, hasStarted: hasStarted)
         vacated.append(holding.level)
       }
     }
     var offered = ExclusionOffers()
-    if let level = request.vacated.take() { offer(at: level, &offered) }
+    if let level = request.state.vacated.take() { offer(at: level, &offered) }
     while let level = vacated.popLast() { offer(at: level, &offered) }
-    if request.recordID.exists {
-      for offer in offered { offer.admittedBy = request.recordID }
-    }
     return offered
   }
 
-  /// The procedure was cancelled. If it holds its categories already, that offer is on its way to
+  /// The requester was cancelled. If it holds its categories already, that offer is on its way to
   /// it, and will be declined.
   ///
   /// The room that this makes is not offered to others before it leaves.
-  mutating func withdraw(_ request: ExclusionRequest) {
-    guard case .waiting(let line) = request.status else { return }
-    if line.level.lines.first === line, line.first === request { request.vacated = line.level }
+  package mutating func withdraw(_ request: ExclusionRequest) {
+    guard case .waiting(let line) = request.state.status else { return }
+    if line.level.firstLine === line, line.first === request { request.state.vacated = line.level }
     leaveLine(request, line)
   }
 
-  /// The priority of the procedure has changed. A waiting request moves to the place of its new
-  /// priority, behind earlier requests.
+  /// The rank of the requester has changed. A waiting request moves to the place of its new rank,
+  /// behind earlier requests.
   ///
   /// - Returns: requests that now hold all of their categories: one that is no longer first may
   ///   have kept others out.
-  mutating func setPriority(
-    _ priority: ProcedurePriority, of request: ExclusionRequest
-  ) -> ExclusionOffers {
-    request.setPriority(priority)
-    guard case .waiting(let line) = request.status else { return .none }
-    if line.update(request) { line.level.lines.update(line) }
+  package mutating func setRank(_ rank: UInt8, of request: ExclusionRequest) -> ExclusionOffers {
+    request.setRank(rank)
+    guard case .waiting(let line) = request.state.status else { return .none }
+    if line.update(request) { line.level.update(line) }
     var offered = ExclusionOffers()
     offer(at: line.level, &offered)
-    for offer in offered { offer.admittedBy = .none }
     return offered
   }
 
-  /// The procedure cannot use an offer now. It may make its request again, with the same ticket.
-  mutating func decline(_ request: ExclusionRequest) -> ExclusionOffers {
-    let offered = leave(request, hasStarted: false)
-    // It never held them for long: the procedure that admitted it made the room.
-    if request.recordID.exists { for offer in offered { offer.admittedBy = request.admittedBy } }
-    return offered
+  /// The requester cannot use an offer now. It may make its request again, with the same ticket.
+  package mutating func decline(_ request: ExclusionRequest) -> ExclusionOffers {
+    leave(request, hasStarted: false)
   }
 
   /// Starts that were long enough ago make room.
-  mutating func timePasses(for rate: ExclusionCategory) -> ExclusionOffers {
-    guard let level = levels[rate] else { return .none }
+  package mutating func timePasses(for times: StartTimes) -> ExclusionOffers {
+    times.noteTimerFired()
+    guard let level = levels[times.category] else { return .none }
     level.startTimes?.expire()
     var offered = ExclusionOffers()
     offer(at: level, &offered)
-    for offer in offered { offer.admittedBy = .none }
-    if !level.lines.isEmpty { level.startTimes?.setTimer() }
+    if level.hasLines { level.startTimes?.setTimer() }
     return offered
   }
 
-  /// No procedure with this rate starts before this duration has passed.
+  /// No requester with this rate starts before this duration has passed.
   ///
-  /// - Parameter clock: used if the category is not in use, and has no clock yet.
-  mutating func pause(_ rate: ExclusionCategory, for duration: Duration, on clock: TimerClock?) {
-    let level = levels[rate] ?? newLevel(rate, on: clock ?? .continuous)
+  /// - Parameter clock: nil for the one that the category has, or else the machine's.
+  package mutating func pause(
+    _ rate: CategoryID, for duration: Duration, on clock: (any TimerService)?
+  ) {
+    let level = levels[rate] ?? newLevel(rate, on: clock ?? DispatchTimers.shared)
     if let clock { level.expire(on: clock) }
     level.startTimes?.pause(for: duration)
   }
 
+  // MARK: Obstacles
+
+  /// Why a request is kept out of one category.
+  package struct Obstacle: Sendable {
+    package let limit: CategoryLimit
+    package let level: ExclusionLevel
+    /// When a rate may have room.
+    package let time: StartTimes.NextStart?
+    /// How many of the holders at the level have to leave; 0 for a rate, where time makes room.
+    package let count: Int
+  }
+
   /// The obstacles of a request, category by category.
-  func obstacles(
-    to request: ExclusionRequest, in reading: inout WaitReading
-  ) -> [ExclusionObstacle] {
-    guard case .waiting = request.status else { return [] }
+  package func obstacles(to request: ExclusionRequest) -> [Obstacle] {
+    guard case .waiting = request.state.status else { return [] }
     return request.limits.indices.compactMap { index in
       guard let level = level(of: request, index), level.keepsOut(request, index) else {
         return nil
       }
-      if level.startTimes != nil {
-        return ExclusionObstacle(
-          limit: request.limits[index], holders: SharedHolders([]),
-          time: level.startTimes?.nextStart, count: 0)
+      let limit = request.limits[index]
+      if let times = level.startTimes {
+        return Obstacle(limit: limit, level: level, time: times.nextStart, count: 0)
       }
       let count = level.countInTheWay(of: request, index)
-      guard count > 0 else { return nil }
-      return ExclusionObstacle(
-        limit: request.limits[index], holders: reading.holders(at: level), count: count)
+      return count > 0 ? Obstacle(limit: limit, level: level, time: nil, count: count) : nil
     }
+  }
+
+  /// The first level that keeps it out.
+  private func obstacle(to request: ExclusionRequest) -> (level: ExclusionLevel, index: Int)? {
+    for index in request.state.limits.indices {
+      guard let level = level(of: request, index) else { continue }
+      level.expire(on: request.clock)
+      if level.keepsOut(request, index) { return (level, index) }
+    }
+    return nil
   }
 
   // MARK: Levels
 
   /// The innermost level that the request is inside of; nil if the category is not in use.
   private func level(of request: ExclusionRequest, _ index: Int) -> ExclusionLevel? {
-    let category = request.limits[index].category
+    let category = request.state.limits[index].category
     guard let outermost = levels[category] else { return nil }
-    if category.interval != nil { return outermost }
-    var outer = request.outer
-    while let group = outer {
-      if case .held = group.status, let index = group.index(of: category) {
-        return group.level(inside: index)
+    if outermost.startTimes != nil { return outermost }
+    var outer = request.state.outer
+    while let holder = outer {
+      if case .held = holder.state.status, let index = holder.state.limits.index(of: category) {
+        return holder.level(inside: index)
       }
-      outer = group.outer
+      outer = holder.state.outer
     }
     return outermost
-  }
-
-  /// The first level that keeps it out.
-  private func obstacle(
-    to request: ExclusionRequest
-  ) -> (level: ExclusionLevel, index: Int)? {
-    for index in request.limits.indices {
-      guard let level = level(of: request, index) else { continue }
-      level.expire(on: request.list.context.clock)
-      if level.keepsOut(request, index) { return (level, index) }
-    }
-    return nil
   }
 
   /// - Parameter known: a level that it is inside of, with the index of the category.
   private mutating func hold(
     _ request: ExclusionRequest, at known: (level: ExclusionLevel, index: Int)? = nil
   ) {
-    request.status = .held
-    for index in request.limits.indices {
+    request.state.status = .held
+    for index in request.state.limits.indices {
       let level =
         (known?.index == index ? known?.level : level(of: request, index))
-        ?? newLevel(request.limits[index].category, on: request.list.context.clock)
-      request.holdings.append(level.admit(request, index))
+        ?? newLevel(request.state.limits[index].category, on: request.clock)
+      request.state.holdings.append(level.admit(request, index))
     }
   }
 
   /// - Parameter clock: evaluated for a rate only.
   private mutating func newLevel(
-    _ category: ExclusionCategory, on clock: @autoclosure () -> TimerClock
+    _ category: CategoryID, on clock: @autoclosure () -> any TimerService
   ) -> ExclusionLevel {
-    let times = StartTimes(of: category, on: clock())
-    if times != nil, levels.count >= nextSweep { forgetUnusedRates() }
+    var times: StartTimes?
+    if let interval = category.interval {
+      if levels.count >= nextSweep { forgetUnusedRates() }
+      times = StartTimes(of: category, in: interval, on: clock(), timeIsUp: timeIsUp)
+    }
     let level = ExclusionLevel(of: category, times)
     levels[category] = level
     return level
   }
 
   /// Removes rates without taken places. Only time frees their places, and no timer is set unless a
-  /// procedure waits. Amortised O(1).
+  /// request waits. Amortised O(1).
   private mutating func forgetUnusedRates() {
     levels = levels.filter { _, level in
       level.startTimes?.expire()
@@ -252,7 +263,7 @@ struct ExclusionTable: Sendable {
   private mutating func wait(_ request: ExclusionRequest, at level: ExclusionLevel, _ index: Int) {
     // 1. Usually the first line of the level is that of its categories; there it is kept out, too.
     let key = ExclusionLine.Key(of: request)
-    var known = level.lines.first
+    var known = level.firstLine
     if known?.key != key {
       // 2. A request with an earlier ticket may find room where the others do not.
       known = lines[key].flatMap { $0.level.keepsOut(request, $0.index) ? $0 : nil }
@@ -260,23 +271,23 @@ struct ExclusionTable: Sendable {
     // 3. It joins the line, or begins one.
     let line = known ?? ExclusionLine(key, at: level, index: index)
     let isChanged = line.insert(request)
-    request.status = .waiting(line)
+    request.state.status = .waiting(line)
     if known == nil {
       level.add(line)
       lines[key] = line
     } else if isChanged {
-      line.level.lines.update(line)
+      line.level.update(line)
     }
   }
 
   private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
-    request.status = .idle
+    request.state.status = .idle
     let isChanged = line.remove(request)
     if line.first == nil {
       line.level.remove(line)
       if lines[line.key] === line { lines[line.key] = nil }
     } else if isChanged {
-      line.level.lines.update(line)
+      line.level.update(line)
     }
   }
 
@@ -285,14 +296,13 @@ struct ExclusionTable: Sendable {
   private mutating func offer(at level: ExclusionLevel, _ offered: inout ExclusionOffers) {
     while true {
       level.promoteOldest()
-      guard let line = level.lines.first, let first = line.first,
-        !level.keepsOut(first, line.index)
+      guard let line = level.firstLine, let first = line.first, !level.keepsOut(first, line.index)
       else { break }
       // Of one category, that is all; the clock of a rate is the request's.
-      let hasOthers = first.limits.count > 1 || level.startTimes != nil
+      let hasOthers = first.state.limits.count > 1 || level.startTimes != nil
       if hasOthers, let obstacle = obstacle(to: first) {
         level.remove(line)
-        (line.level, line.index) = obstacle
+        line.stand(at: obstacle.level, index: obstacle.index)
         obstacle.level.add(line)
       } else {
         let index = line.index
@@ -308,9 +318,9 @@ struct ExclusionTable: Sendable {
 extension ExclusionRequest {
   /// The level of the requests inside it, if it holds the category.
   fileprivate func level(inside index: Int) -> ExclusionLevel {
-    if let level = holdings[index].inside { return level }
-    let level = ExclusionLevel(of: limits[index].category, room: 1)
-    holdings[index].inside = level
+    if let level = state.holdings[index].inside { return level }
+    let level = ExclusionLevel(of: state.limits[index].category, room: 1)
+    state.holdings.update(at: index) { $0.inside = level }
     return level
   }
 }

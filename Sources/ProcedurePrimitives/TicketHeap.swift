@@ -1,5 +1,5 @@
 /// An element of a `TicketHeap`.
-protocol Ticketed {
+public protocol Ticketed {
   /// Elements with smaller tickets come first.
   var ticket: UInt64 { get }
   /// The index, which the heap updates.
@@ -8,21 +8,39 @@ protocol Ticketed {
 
 /// A binary heap by ticket: reading the first element is O(1), all changes are O(log n), even in
 /// the middle.
-struct TicketHeap<Element: Ticketed> {
-  private var elements: ContiguousArray<Element> = []
+public struct TicketHeap<Element: Ticketed> {
+  @usableFromInline var elements: ContiguousArray<Element> = []
 
-  var isEmpty: Bool { elements.isEmpty }
-  var count: Int { elements.count }
-  var first: Element? { elements.first }
+  /// Makes an empty heap. Allocates nothing.
+  @inlinable
+  public init() {}
+
+  /// Whether it has no element.
+  @inlinable
+  public var isEmpty: Bool { elements.isEmpty }
+
+  /// The number of elements.
+  @inlinable
+  public var count: Int { elements.count }
+
+  /// The element with the smallest ticket.
+  @inlinable
+  public var first: Element? { elements.first }
+
   /// The ticket of the first; greater than any other if there is none.
-  var firstTicket: UInt64 { elements.isEmpty ? .max : elements[0].ticket }
+  @inlinable
+  public var firstTicket: UInt64 { elements.isEmpty ? .max : elements[0].ticket }
 
-  mutating func insert(_ element: Element) {
+  /// Inserts an element, and sets its place.
+  @inlinable
+  public mutating func insert(_ element: Element) {
     elements.append(element)
     rise(from: elements.count - 1)
   }
 
-  mutating func remove(_ element: Element) {
+  /// Removes the element at the place that it has.
+  @inlinable
+  public mutating func remove(_ element: Element) {
     let place = element.heapPlace
     let last = elements.removeLast()
     guard place < elements.count else { return }
@@ -32,11 +50,13 @@ struct TicketHeap<Element: Ticketed> {
   }
 
   /// Restores the order after a change of the element's ticket.
-  mutating func update(_ element: Element) {
+  @inlinable
+  public mutating func update(_ element: Element) {
     settle(at: element.heapPlace)
   }
 
-  private mutating func settle(at place: Int) {
+  @inlinable
+  mutating func settle(at place: Int) {
     if place > 0, elements[place].ticket < elements[(place - 1) / 2].ticket {
       rise(from: place)
     } else {
@@ -44,7 +64,8 @@ struct TicketHeap<Element: Ticketed> {
     }
   }
 
-  private mutating func rise(from start: Int) {
+  @inlinable
+  mutating func rise(from start: Int) {
     var place = start
     let element = elements[place]
     while place > 0 {
@@ -58,7 +79,8 @@ struct TicketHeap<Element: Ticketed> {
     element.heapPlace = place
   }
 
-  private mutating func sink(from start: Int) {
+  @inlinable
+  mutating func sink(from start: Int) {
     var place = start
     let element = elements[place]
     while true {

@@ -1,3 +1,4 @@
+import ProcedureExclusion
 import ProcedurePrimitives
 import ProcedureTestSupport
 import Testing
@@ -46,9 +47,9 @@ import Testing
       for procedure in executing { procedure.finish() }
     }
     #expect(granted.isFinished && last.isFinished)
-    let category = ExclusionCategory(named: "x", in: domain)
-    let probe = ExclusionRequest(
-      [ExclusionLimit(category)], for: Procedure(), in: ProcedureList(context: .detached))
+    let limit = ExclusionLimit(ExclusionCategory(named: "x", in: domain))
+    let probe = MemberRequest(
+      CategoryLimits([limit.inner]), for: Procedure(), in: ProcedureList(context: .detached))
     let isFree = ExclusionTable.shared.withLock { $0.isGranted(probe) }
     #expect(isFree, "it is still held")
   }

@@ -1,4 +1,4 @@
-internal import ProcedurePrimitives
+internal import ProcedureExclusion
 
 /// A category of mutual exclusion: a type or a name, in a domain.
 ///
@@ -13,47 +13,19 @@ internal import ProcedurePrimitives
 public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
   ExpressibleByStringLiteral
 {
-  private struct TypeIdentity: Hashable, Sendable {
-    let type: Any.Type
-
-    static func == (left: Self, right: Self) -> Bool { left.type == right.type }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(type)) }
-  }
-
-  private enum Name: Hashable, Sendable {
-    case type(TypeIdentity)
-    case text(String)
-  }
-
-  private let name: Name
-  private let domain: ExclusionDomain
-  /// Set for the category of a rate: a place is taken for this long, not until the procedure has
-  /// finished.
-  private(set) var interval: Duration?
+  let id: CategoryID
 
   /// The type's name, or the text.
-  public var description: String {
-    interval.map { "starts of \(text) in \($0.short)" } ?? text
-  }
-
-  var text: String {
-    switch name {
-    case .type(let type): typeName(type.type)
-    case .text(let text): text
-    }
-  }
+  public var description: String { id.description }
 
   /// The category of a type. Types of the same name in different modules are different categories.
   public init(_ type: (some Any).Type, in domain: ExclusionDomain = .process) {
-    name = .type(TypeIdentity(type: type))
-    self.domain = domain
+    id = CategoryID(type, in: domain.identity)
   }
 
   /// The category of a name: equal names are the same category.
   public init(named name: String, in domain: ExclusionDomain = .process) {
-    self.name = .text(name)
-    self.domain = domain
+    id = CategoryID(named: name, in: domain.identity)
   }
 
   /// The category of a name, in the process.
@@ -61,24 +33,13 @@ public struct ExclusionCategory: Hashable, Sendable, CustomStringConvertible,
     self.init(named: name)
   }
 
-  /// The category of the starts in each such interval.
-  func starts(in interval: Duration) -> Self {
-    var category = self
-    category.interval = interval
-    return category
-  }
+  init(id: CategoryID) { self.id = id }
 
   /// Compares type or name, and domain.
-  public static func == (left: Self, right: Self) -> Bool {
-    left.domain === right.domain && left.name == right.name && left.interval == right.interval
-  }
+  public static func == (left: Self, right: Self) -> Bool { left.id == right.id }
 
   /// Hashes type or name, and domain.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(name)
-    hasher.combine(ObjectIdentifier(domain))
-    if let interval { hasher.combine(interval) }
-  }
+  public func hash(into hasher: inout Hasher) { id.hash(into: &hasher) }
 }
 
 /// The part of a program in which categories exclude each other: by default the whole process.
@@ -104,4 +65,7 @@ public final class ExclusionDomain: Sendable, CustomStringConvertible {
 
   /// Its name.
   public var description: String { name }
+
+  /// What tells its categories from those of the same name elsewhere; nil for the process.
+  fileprivate var identity: ExclusionDomain? { self === Self.process ? nil : self }
 }

@@ -47,59 +47,6 @@ import Testing
     await run { exclusive("\($0 / 2)", "shared") }
   }
 
-  @Test(
-    "L2: waiters for two categories are not visited again when one of them becomes free")
-  func anotherCategory() async {
-    await onThreadOfItsOwn {
-      let requests = (0..<Self.count).map { _ in request("ab") }
-      for holder in ["a", "b"] { alternate(holder, among: requests) }
-    }
-  }
-
-  @Test("L2: waiters with a category of their own are not visited when a shared one becomes free")
-  func ownCategories() async {
-    await onThreadOfItsOwn {
-      alternate("a", among: (0..<Self.count).map { request("ab", "\($0)") })
-    }
-  }
-
-  private func request(_ letters: String, _ more: String...) -> ExclusionRequest {
-    ExclusionRequest(
-      (letters.map { String($0) } + more).map { ExclusionLimit(category($0)) }, for: Procedure(),
-      in: ProcedureList(context: .detached))
-  }
-
-  /// One category is taken and left all the time, the other one is held.
-  private func alternate(_ name: String, among requests: [ExclusionRequest]) {
-    var table = ExclusionTable()
-    let holders = ["a", "b"].map { request($0) }
-    for holder in holders { precondition(table.ask(holder)) }
-    for request in requests { precondition(!table.ask(request)) }
-    for _ in 0..<Self.count {
-      let index = name == "a" ? 0 : 1
-      precondition(table.leave(holders[index]).isEmpty && table.ask(holders[index]))
-    }
-    for request in requests { _ = table.leave(request) }
-  }
-
-  @Test("L2: waiters for two categories are not visited when both are taken and left in turn")
-  func inTurn() async {
-    await onThreadOfItsOwn {
-      var table = ExclusionTable()
-      var (first, second) = (request("a"), request("b"))
-      precondition(table.ask(first) && table.ask(second))
-      let requests = (0..<Self.count).map { _ in request("ab") }
-      for request in requests { precondition(!table.ask(request)) }
-      for _ in 0..<Self.count {
-        precondition(table.leave(first).isEmpty && table.ask(first))
-        swap(&first, &second)
-      }
-      for request in requests { _ = table.leave(request) }
-      _ = (table.leave(first), table.leave(second))
-      precondition(table.count == 0)
-    }
-  }
-
   @Test("L4: the cancel of all waiters takes linear time, from either end, and of a group of them")
   func cancelOfAll() async {
     let scheduler = ManualScheduler()
