@@ -35,7 +35,7 @@ struct ArchitecturePage {
   /// The steps of each walk, by its heading.
   var walks: [(heading: String, steps: [String])] {
     var walks: [(heading: String, steps: [String])] = []
-    for line in section("## Seven walks").split(separator: "\n").map(String.init) {
+    for line in section("## Seven ways through the code").split(separator: "\n").map(String.init) {
       if line.hasPrefix("### ") {
         walks.append((line, []))
       } else if walks.isEmpty {

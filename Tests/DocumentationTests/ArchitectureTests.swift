@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("there are seven walks, and each step names a file and a function in it")
+  @Test("there are seven ways through the code, and each step names a file and a function in it")
   func walks() throws {
     let walks = try page.walks
     #expect(walks.count == 7)

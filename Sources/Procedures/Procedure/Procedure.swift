@@ -33,8 +33,9 @@ public import ProcedurePrimitives
 /// not executed yet then finishes automatically, without executing; any other must call `finish()`.
 ///
 /// ## Thread safety
-/// Everything may be called from any thread. `cancel`, `finish` and `add(observer:)` return at
-/// once: their consequences run in a turn, on the queue's workers.
+/// Everything may be called from any thread. `finish` and `add(observer:)` return at once: their
+/// consequences run in a turn, on the queue's workers. So does `cancel`, after it has called the
+/// handlers of the token.
 ///
 /// ## Ordering
 /// willExecute, `execute()`, didExecute, `procedureWillFinish`, willFinish, [finished],
@@ -77,18 +78,21 @@ nonisolated open class Procedure: @unchecked Sendable, Cancelable {
     if !core.dependencies.isEmpty { core.dependencies.releaseAll() }
   }
 
-  // Hooks of ready-made procedures besides the overrides, so that no override has to call super.
+  // Hooks of ready-made procedures besides the overrides below, so that no user's override has to
+  // call super. An override of a hook calls super if its superclass overrides that hook.
 
-  /// The traits that all procedures of the class share.
+  /// The traits that all procedures of the class share. An override repeats those of its
+  /// superclass.
   class var traits: ProcedureTraits { ProcedureTraits(rawValue: 0) }
 
-  /// Called when the work of a ready-made procedure enters a phase.
+  /// Called for every procedure at each phase of its work. Ready-made ones override it.
   func workDidEnter(_ phase: WorkPhase) {}
 
-  /// The work that `execute()` has begun and left to the worker. Read in the same turn.
+  /// How the worker continues after `execute()`: with work that it has begun, if any. Never
+  /// `.retire`. Read in the same turn.
   var begun: WorkerNext { .anotherJob }
 
-  /// A text in which the class differs from others; nil for the usual one. Made when it is read.
+  /// A text that the class has of its own, made when it is read; nil for none.
   func text(for use: TextUse) -> String? { nil }
 
   /// This procedure as a group, if it is one.

@@ -5,26 +5,29 @@ struct ProcedureTraits: BitFlags {
   let rawValue: UInt8
   /// It is a `GroupProcedure`, and ends automatically when its children have.
   static let isGroup = ProcedureTraits(rawValue: 1)
-  /// Its work is an `AsyncBody`.
+  /// It is an `AsyncBody`.
   static let hasAsyncBody = ProcedureTraits(rawValue: 2)
-  /// The property that comes with the protocol stores its input. Unknown for a class that may
-  /// declare its own property in its place.
+  /// Its input is in the property that comes with the protocol. Not set for a class in which a user
+  /// may declare that property.
   static let keepsInput = ProcedureTraits(rawValue: 4)
   /// Likewise for its output.
   static let keepsOutput = ProcedureTraits(rawValue: 8)
-  /// It is a group of whose children only the principal counts: earlier ones have failed.
+  /// It is a group of whose children only the principal says how far the work is: earlier ones have
+  /// failed.
   static let onlyPrincipalCounts = ProcedureTraits(rawValue: 16)
 }
 
-/// The phases of the work of a ready-made procedure.
+/// The phases of the work of a procedure.
 enum WorkPhase: Sendable {
   /// It is about to be added to a queue or group. Entered on the thread that adds it.
   case queued
-  /// It was cancelled, and its token has fired. Entered once, on the thread that cancels.
+  /// It was cancelled, and its token has fired. Entered once, on the thread that delivers the
+  /// cancel, perhaps beside a turn.
   case interrupted
-  /// Its cancel is being delivered, before the override. Entered in its turn.
+  /// The same cancel has reached its turn, and comes before the override.
   case cancelled
-  /// It has finished, executed or not, and releases its work. Entered in its last turn.
+  /// It has finished, executed or not, and releases its work. Entered when it retires, on its
+  /// worker.
   case over
   /// It is a group that is being deallocated, and releases references to its children.
   case deallocated
@@ -34,11 +37,13 @@ enum WorkPhase: Sendable {
 enum TextUse: Sendable {
   /// The name of a procedure that was given none.
   case name
-  /// The initialiser to use for work that calls back later, of a class that ends with its closure.
+  /// The initialiser that a report of a late finish recommends, for work that calls back later. Nil
+  /// for no such report. Only classes that finish when their closure returns have one.
   case callbackInitializer
 }
 
-/// The body of a procedure that runs as a task, as diagnostics see it. Called on any thread.
+/// A procedure whose body runs as a task, as cancelling, a simulation and diagnostics see it. Called
+/// on any thread.
 protocol AsyncBody: Procedure {
   /// The task of the body, while it runs.
   var bodyTask: BodyTask? { get }
@@ -46,7 +51,7 @@ protocol AsyncBody: Procedure {
   /// Whether that task is ready to continue, and no thread has come to it.
   var isStepDue: Bool { get }
 
-  /// Whether the body will begin on the main actor, and has not.
+  /// Whether it has executed, and its body has not begun on the main actor.
   var awaitsMainActor: Bool { get }
 
   /// Whether the body runs on the main actor.

@@ -346,7 +346,8 @@ nonisolated open class GroupProcedure: Procedure, EndsByItself, @unchecked Senda
     (errors, .part)
   }
 
-  /// The child that the group stands for: with its end, and no child added since, the group ends.
+  /// The child whose work is the group's: the wrapped procedure, or the current attempt. The group
+  /// ends with it, unless it has other children.
   var principal: Procedure? { nil }
 
   /// Whether the group succeeds when the child, which runs, does. Called by any thread.
