@@ -5,7 +5,9 @@ import Testing
 /// What the page for contributors says of the sources is so.
 @Suite(.hangLimit) struct ArchitectureTests {
   private static let sources: [String: SourceFile] = {
-    let core = ["ProcedurePrimitives/", "ProcedureExclusion/", "Cancellation/", "Procedures/"].map { "Sources/" + $0 }
+    let core = ["ProcedurePrimitives/", "ProcedureExclusion/", "Cancellation/", "Procedures/"].map {
+      "Sources/" + $0
+    }
     let files = PackageFile.sources.filter { core.contains(where: $0.path.hasPrefix) }
     return Dictionary(uniqueKeysWithValues: files.map { ($0.path, SourceFile($0.text)) })
   }()

@@ -71,7 +71,8 @@ import Testing
     #expect(most <= 128, "\(most)")
   }
 
-  @Test("when a start is an interval old, the timer tells the table's owner, and the next is let in")
+  @Test(
+    "when a start is an interval old, the timer tells the table's owner, and the next is let in")
   func timer() {
     let fired = Recorder<StartTimes>()
     var table = ExclusionTable { fired.note($0) }
