@@ -137,7 +137,11 @@ struct Buckets: Sendable {
 
   @inline(__always)
   mutating func takeRequest(of member: Member) -> MemberRequest? {
-    guard member.membership.isExclusive else { return nil }
+    member.membership.isExclusive ? removeRequest(of: member) : nil
+  }
+
+  @inline(never)
+  private mutating func removeRequest(of member: Member) -> MemberRequest {
     member.membership.isExclusive = false
     let request = requests.remove(at: member.age, from: &allRequests)
     member.age = request.inList.memberAge
@@ -146,8 +150,11 @@ struct Buckets: Sendable {
 
   @inline(__always)
   func request(of member: Member) -> MemberRequest? {
-    member.membership.isExclusive ? requests[member.age] : nil
+    member.membership.isExclusive ? knownRequest(of: member) : nil
   }
+
+  @inline(never)
+  private func knownRequest(of member: Member) -> MemberRequest { requests[member.age] }
 
   /// Whether a member joined before another. Correct for up to two thousand million members
   /// between.
