@@ -75,6 +75,15 @@ package struct CategoryLimits: Sendable {
     for limit in others { add(limit) }
   }
 
+  /// The count and the places of a limit, without its category.
+  func numbers(at index: Int) -> (count: Int, places: Int) {
+    switch storage {
+    case .one(let limit): (limit.count, limit.places)
+    case .many(let all, _): (all[index].count, all[index].places)
+    case .none: (1, 1)
+    }
+  }
+
   /// The index of the limit of `category`.
   func index(of category: CategoryID) -> Int? {
     switch storage {

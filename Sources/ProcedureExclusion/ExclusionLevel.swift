@@ -110,7 +110,7 @@ package final class ExclusionLevel: @unchecked Sendable {
   /// Whether a request must wait here: there is no room for it, or an earlier one waits for room.
   func keepsOut(_ request: ExclusionRequest, _ index: Int) -> Bool {
     if let startTimes = state.startTimes, startTimes.isPaused { return true }
-    let limit = request.state.limits[index]
+    let limit = request.state.limits.numbers(at: index)
     if bounded(limit.places) > room(with: limit.count) - taken { return true }
     return state.lines.firstTicket < request.ticket
   }
@@ -119,19 +119,19 @@ package final class ExclusionLevel: @unchecked Sendable {
   ///
   /// It is the smallest number that makes enough room, and does not tell which holders.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
-    let limit = request.state.limits[index]
+    let limit = request.state.limits.numbers(at: index)
     var (count, wanted) = (limit.count, bounded(limit.places))
     if let line = state.lines.first, line.ticket < request.ticket {
-      let other = line.key.limits[line.index]
+      let other = line.key.limits.numbers(at: line.index)
       count = min(count, other.count)
       wanted = min(count, max(wanted, bounded(other.places)))
     }
     var missing = wanted - (room(with: count) - taken)
     let holders = state.holders
     guard taken > holders.count else { return min(max(missing, 0), holders.count) }
+    let places = holders.map { bounded($0.request.state.limits.numbers(at: $0.index).places) }
     var leaving = 0
-    for places in holders.map({ bounded($0.request.state.limits[$0.index].places) }).sorted(by: >)
-    where missing > 0 {
+    for places in places.sorted(by: >) where missing > 0 {
       missing -= places
       leaving += 1
     }
@@ -152,7 +152,7 @@ package final class ExclusionLevel: @unchecked Sendable {
   func admit(_ request: ExclusionRequest, _ index: Int) -> ExclusionRequest.Holding {
     state.passing =
       state.lines.oldest.map { $0.age < request.age } ?? false ? state.passing + 1 : 0
-    let limit = request.state.limits[index]
+    let limit = request.state.limits.numbers(at: index)
     let places = bounded(limit.places)
     if let startTimes = state.startTimes {
       return ExclusionRequest.Holding(level: self, place: startTimes.note(places))
@@ -169,7 +169,7 @@ package final class ExclusionLevel: @unchecked Sendable {
     _ request: ExclusionRequest, _ index: Int, _ holding: ExclusionRequest.Holding,
     hasStarted: Bool
   ) {
-    let limit = request.state.limits[index]
+    let limit = request.state.limits.numbers(at: index)
     let places = bounded(limit.places)
     if let startTimes = state.startTimes {
       if !hasStarted { startTimes.takeBack(holding.place, places) }

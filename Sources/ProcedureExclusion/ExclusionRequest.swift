@@ -32,13 +32,11 @@ open class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     /// The number that it drew with its first request; 0 before. It keeps the number, even if it
     /// was offered its categories and declined.
     var age: UInt64 = 0
-    /// One for each of its categories, while it holds them.
-    var holdings = SmallList<Holding>()
     /// The level where it was first in line and has left, so that others may be admitted.
     var vacated: ExclusionLevel?
-    var neighbours = RequestRow.Neighbours()
-    var turnPlace: UInt32 = 0
-    var agePlace: UInt32 = 0
+    var links = RequestRow.Links()
+    /// One for each of its categories, while it holds them.
+    var holdings = SmallList<Holding>()
     /// Smaller ranks come first.
     var rank: UInt8
     /// The rank of the row in which it was inserted.
@@ -101,13 +99,13 @@ open class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
   final func promote() { state.isPromoted = true }
 
   final var turnPlace: UInt32 {
-    get { state.turnPlace }
-    set { state.turnPlace = newValue }
+    get { UInt32(state.links.next) }
+    set { state.links.next = UInt(newValue) }
   }
 
   final var agePlace: UInt32 {
-    get { state.agePlace }
-    set { state.agePlace = newValue }
+    get { UInt32(state.links.previous) }
+    set { state.links.previous = UInt(newValue) }
   }
 }
 

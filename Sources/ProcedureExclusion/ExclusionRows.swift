@@ -82,45 +82,45 @@ struct ExclusionRows: Sendable {
 
 /// Requests in the order of their ages, linked through themselves. It owns a reference to each: a
 /// request stays until it is removed, even if its requester forgets it.
-@safe struct RequestRow: Sendable {
-  /// The neighbours of a request in its row, if it has any there.
-  @safe struct Neighbours: Sendable {
-    fileprivate var next: Unmanaged<ExclusionRequest>?
-    fileprivate var previous: Unmanaged<ExclusionRequest>?
+struct RequestRow: Sendable {
+  /// The neighbours of a request in its row, by their bits, or 0. A request beside the rows has its
+  /// places in two orders there.
+  struct Links: Sendable {
+    var next: UInt = 0
+    var previous: UInt = 0
   }
 
-  private var head: Unmanaged<ExclusionRequest>?
-  private var tail: Unmanaged<ExclusionRequest>?
+  private var head: UInt = 0
+  private var tail: UInt = 0
 
-  var first: ExclusionRequest? { unsafe head?.takeUnretainedValue() }
+  var first: ExclusionRequest? { Self.with(head) { $0 } }
 
-  var last: ExclusionRequest? { unsafe tail?.takeUnretainedValue() }
+  var last: ExclusionRequest? { Self.with(tail) { $0 } }
 
   mutating func append(_ request: ExclusionRequest) {
-    let new = unsafe Unmanaged.passRetained(request)
-    unsafe request.state.neighbours.previous = tail
-    if let last = last {
-      unsafe last.state.neighbours.next = new
-    } else {
-      unsafe head = new
-    }
-    unsafe tail = new
+    let bits = UInt(bitPattern: unsafe Unmanaged.passRetained(request).toOpaque())
+    request.state.links = Links(next: 0, previous: tail)
+    if Self.with(tail, { $0.state.links.next = bits }) == nil { head = bits }
+    tail = bits
   }
 
   /// Removes a request that is in this row.
   mutating func remove(_ request: ExclusionRequest) {
-    let own = request.state.neighbours
-    request.state.neighbours = Neighbours()
-    if let previous = unsafe own.previous {
-      unsafe previous._withUnsafeGuaranteedRef { unsafe $0.state.neighbours.next = own.next }
-    } else {
-      unsafe head = own.next
-    }
-    if let next = unsafe own.next {
-      unsafe next._withUnsafeGuaranteedRef { unsafe $0.state.neighbours.previous = own.previous }
-    } else {
-      unsafe tail = own.previous
+    let own = request.state.links
+    if Self.with(own.previous, { $0.state.links.next = own.next }) == nil { head = own.next }
+    if Self.with(own.next, { $0.state.links.previous = own.previous }) == nil {
+      tail = own.previous
     }
     unsafe Unmanaged.passUnretained(request).release()
+  }
+
+  /// Calls `body` with the request that the row owns; nil if there is none.
+  @inline(__always)
+  private static func with<Result>(
+    _ bits: UInt, _ body: (ExclusionRequest) -> Result
+  ) -> Result? {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+    let request = unsafe Unmanaged<ExclusionRequest>.fromOpaque(pointer)
+    return unsafe request._withUnsafeGuaranteedRef(body)
   }
 }

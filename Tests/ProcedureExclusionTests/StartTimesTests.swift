@@ -71,8 +71,7 @@ import Testing
     #expect(most <= 128, "\(most)")
   }
 
-  @Test(
-    "when a start is an interval old, the timer tells the table's owner, and the next is let in")
+  @Test("the timer calls the table's owner when a start is an interval old, and the next is let in")
   func timer() {
     let fired = Recorder<StartTimes>()
     var table = ExclusionTable { fired.note($0) }

@@ -20,8 +20,9 @@ extension Procedure {
   public final func add(condition: some Condition) -> Bool {
     // Run the user's code before the lock is held, since it may call back.
     let entry = ConditionProgress.Entry(condition)
-    let limits = CategoryLimits(condition.exclusionLimits.lazy.map(\.inner))
-    let (answer, state, followUp, released) = withCore { core in
+    var limits = CategoryLimits()
+    for limit in condition.exclusionLimits { limits.add(limit.inner) }
+    let (answer, state, followUp, released) = withCore { [limits] core in
       let (answer, state) = (core.life.prerequisiteAnswer, core.life.state)
       guard answer == .accepted else {
         return (answer, state, ProcedureList.FollowUp.nothing, MemberRequest?.none)

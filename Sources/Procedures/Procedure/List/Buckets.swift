@@ -141,7 +141,11 @@ struct Buckets: ~Copyable, Sendable {
 
   @inline(__always)
   mutating func takeRequest(of member: Member) -> MemberRequest? {
-    guard held[member].isExclusive else { return nil }
+    held[member].isExclusive ? removeRequest(of: member) : nil
+  }
+
+  @inline(never)
+  private mutating func removeRequest(of member: Member) -> MemberRequest {
     held[member].isExclusive = false
     let request = requests.remove(at: held[ageOf: member], from: &allRequests)
     held[ageOf: member] = request.inList.memberAge
@@ -150,8 +154,11 @@ struct Buckets: ~Copyable, Sendable {
 
   @inline(__always)
   func request(of member: Member) -> MemberRequest? {
-    held[member].isExclusive ? requests[held[ageOf: member]] : nil
+    held[member].isExclusive ? knownRequest(of: member) : nil
   }
+
+  @inline(never)
+  private func knownRequest(of member: Member) -> MemberRequest { requests[held[ageOf: member]] }
 
   /// Whether a member joined before another. Correct for up to two thousand million members
   /// between.
