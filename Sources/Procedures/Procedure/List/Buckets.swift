@@ -50,7 +50,7 @@ struct Buckets: ~Copyable, Sendable {
   @inline(__always)
   mutating func put(_ member: Member, _ bucket: Bucket) {
     if bucket.hasSlot { slotsInUse += 1 }
-    held[member].bucket = bucket
+    held.change(member) { $0.bucket = bucket }
     switch bucket {
     case .running: running.append(member, held)
     case .waiting: waiting.append(member, held)
@@ -68,7 +68,7 @@ struct Buckets: ~Copyable, Sendable {
   @inline(__always)
   mutating func remove(_ member: Member) {
     take(member, outOf: held[member].bucket)
-    held[member].bucket = .none
+    held.change(member) { $0.bucket = .none }
   }
 
   mutating func move(_ member: Member, to target: Bucket) {
@@ -134,9 +134,10 @@ struct Buckets: ~Copyable, Sendable {
   mutating func note(_ request: MemberRequest, of member: Member) {
     requireConsistency(
       !held[member].isExclusive, "Internal inconsistency: a member with two requests")
-    held[member].isExclusive = true
+    held.change(member) { $0.isExclusive = true }
     request.inList.memberAge = held[ageOf: member]
-    held[ageOf: member] = requests.append(request, to: &allRequests).place
+    let place = requests.append(request, to: &allRequests).place
+    held.setAge(place, of: member)
   }
 
   @inline(__always)
@@ -146,9 +147,9 @@ struct Buckets: ~Copyable, Sendable {
 
   @inline(never)
   private mutating func removeRequest(of member: Member) -> MemberRequest {
-    held[member].isExclusive = false
+    held.change(member) { $0.isExclusive = false }
     let request = requests.remove(at: held[ageOf: member], from: &allRequests)
-    held[ageOf: member] = request.inList.memberAge
+    held.setAge(request.inList.memberAge, of: member)
     return request
   }
 

@@ -67,7 +67,7 @@ extension ListMachine {
   /// - Returns: the request, if it was excluded.
   mutating func withdraw(_ procedure: Procedure) -> MemberRequest? {
     let bucket = buckets.held[procedure].bucket
-    buckets.held[procedure].isReady = false
+    buckets.held.change(procedure) { $0.isReady = false }
     guard bucket != .none, bucket != .waiting, !bucket.hasSlot else { return nil }
     let member = Member.unowned(procedure)
     buckets.move(member, to: .waiting)

@@ -111,7 +111,7 @@ struct ListMachine: ~Copyable, Sendable {
       }
     // 3. The membership is written before a line shows the member.
     enqueueRequest.note(in: procedure, buckets.held)
-    if isHeld { buckets.held[procedure].isReady = false }
+    if isHeld { buckets.held.change(procedure) { $0.isReady = false } }
     let member = Member.retaining(procedure)
     join(member, bucket, isRetainedByList: true)
     // 4. A held member makes its request when it is released: `advance`.
@@ -125,8 +125,8 @@ struct ListMachine: ~Copyable, Sendable {
   @inline(__always)
   private mutating func join(_ member: Member, _ bucket: Bucket, isRetainedByList: Bool) {
     lastAge &+= 1
-    buckets.held[ageOf: member] = lastAge
-    buckets.held[member].isRetainedByList = isRetainedByList
+    buckets.held.setAge(lastAge, of: member)
+    buckets.held.change(member) { $0.isRetainedByList = isRetainedByList }
     memberCount += 1
     buckets.put(member, bucket)
   }
@@ -175,7 +175,7 @@ struct ListMachine: ~Copyable, Sendable {
     guard buckets.held[procedure].bucket == .waiting else { return }
     // 2. A worker that was sent for an earlier attempt finds another number.
     let member = Member.unowned(procedure)
-    buckets.held[procedure].attempt = attempt
+    buckets.held.change(procedure) { $0.attempt = attempt }
     // 3. A ready member of a batch stays where it is until the batch is complete.
     switch readiness {
     case .waiting:
@@ -185,7 +185,7 @@ struct ListMachine: ~Copyable, Sendable {
     case .start:
       if let request { buckets.note(request, of: member) }
       if buckets.held[procedure].isInBatch {
-        buckets.held[procedure].isReady = true
+        buckets.held.change(procedure) { $0.isReady = true }
       } else {
         buckets.move(member, from: .waiting, to: .ready(buckets.held[procedure].urgency.priority))
       }
@@ -200,7 +200,7 @@ struct ListMachine: ~Copyable, Sendable {
     // This empties `arrivals`, which counts its ready members.
     admitArrivals()
     for procedure in batch {
-      buckets.held[procedure].isInBatch = false
+      buckets.held.change(procedure) { $0.isInBatch = false }
       // A procedure that has not been received will be received as ready as it is.
       guard buckets.held[procedure].isReady, buckets.held[procedure].bucket == .waiting else {
         continue
@@ -218,7 +218,7 @@ struct ListMachine: ~Copyable, Sendable {
     guard bucket != .none else { return nil }
     // It keeps neither a slot nor categories while it waits: others may need them first.
     let member = Member.unowned(procedure)
-    buckets.held[procedure].isReady = false
+    buckets.held.change(procedure) { $0.isReady = false }
     if bucket != .waiting { buckets.move(member, to: .waiting) }
     return buckets.takeRequest(of: member)
   }
@@ -234,7 +234,7 @@ struct ListMachine: ~Copyable, Sendable {
     guard bucket != .none, bucket != .running else { return nil }
     // 2. The new urgency counts for a later place, even if the member has none now.
     let isMoved = buckets.held[procedure].urgency.priority != urgency.priority
-    buckets.held[procedure].urgency = urgency
+    buckets.held.change(procedure) { $0.urgency = urgency }
     let member = Member.unowned(procedure)
     let request = buckets.request(of: member)
     guard isMoved else { return nil }
@@ -269,7 +269,7 @@ struct ListMachine: ~Copyable, Sendable {
     guard buckets.held[member].bucket != .none, !buckets.held[member].isRetainedByList else {
       return false
     }
-    buckets.held[member].isRetainedByList = true
+    buckets.held.change(member) { $0.isRetainedByList = true }
     return true
   }
 
@@ -322,7 +322,7 @@ struct ListMachine: ~Copyable, Sendable {
   mutating func start(_ member: Member) -> Job {
     buckets.start(member)
     if !buckets.held[member].isRetainedByList { member.retain() }
-    buckets.held[member].isRetainedByList = false
+    buckets.held.change(member) { $0.isRetainedByList = false }
     return job(starting: member)
   }
 
@@ -470,7 +470,7 @@ extension ListMachine {
       unfinished.isEmpty ? kept.all : kept.all.filter { buckets.held[$0].bucket == .none }
     for procedure in unfinished {
       if buckets.held[procedure].isRetainedByList { Member.unowned(procedure).release() }
-      buckets.held[procedure] = Membership()
+      buckets.held.change(procedure) { $0 = Membership() }
     }
     // 3. So do the turns that are due.
     var awaitingTurn: [Procedure] = []

@@ -244,8 +244,8 @@ struct HeldList: ~Copyable, Sendable {
   /// The membership of a procedure in the list.
   subscript(procedure: Procedure) -> Membership {
     @inline(__always) get { unsafe procedure.membership.address(with: self).pointee }
-    @inline(__always) nonmutating _modify {
-      yield unsafe &procedure.membership.address(with: self).pointee
+    @inline(__always) nonmutating set {
+      unsafe procedure.membership.address(with: self).pointee = newValue
     }
   }
 
@@ -253,10 +253,27 @@ struct HeldList: ~Copyable, Sendable {
     @inline(__always) get {
       unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee
     }
-    @inline(__always) nonmutating _modify {
-      yield unsafe &member.with { unsafe $0.membership.addressWithoutProof }.pointee
+    @inline(__always) nonmutating set {
+      unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee = newValue
     }
   }
+
+  // Functions, for those who have the proof as a property: compilers up to 6.3 cannot compile an
+  // assignment through a property without copies for ThreadSanitizer.
+
+  /// Changes the membership of a procedure in the list.
+  @inline(__always)
+  func change(_ procedure: Procedure, _ change: (inout Membership) -> Void) {
+    unsafe change(&procedure.membership.address(with: self).pointee)
+  }
+
+  @inline(__always)
+  func change(_ member: Member, _ change: (inout Membership) -> Void) {
+    unsafe change(&member.with { unsafe $0.membership.addressWithoutProof }.pointee)
+  }
+
+  @inline(__always)
+  func setAge(_ age: UInt32, of member: Member) { self[ageOf: member] = age }
 
   /// The next member in its line.
   subscript(nextOf member: Member) -> Member? {
