@@ -9,7 +9,8 @@ public import Synchronization
 ///
 /// The proof says that a lock of that kind is held, not which: whoever makes a `Guarded` says which
 /// one guards it.
-@safe public struct Guarded<Value, Proof: ~Copyable>: ~Copyable, @unchecked Sendable {
+@safe
+public struct Guarded<Value: BitwiseCopyable, Proof: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let cell: _Cell<Value>
   /// The explorer's count of uses of the value.
   @usableFromInline let uses: UseCount

@@ -76,7 +76,7 @@ class TaskPlace: @unchecked Sendable {
 
 final class TokenPlace: TaskPlace, @unchecked Sendable {
   /// Written before `open()`, and read by the task after it.
-  @safe @exclusivity(unchecked) private var registration: CancellationRegistration?
+  private var registration: CancellationRegistration?
 
   func note<Success: Sendable>(_ task: Task<Success, any Error>, on token: CancellationToken) {
     registration = token.onCancel { task.cancel() }

@@ -40,8 +40,8 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     case handle(@Sendable (AsyncResultProcedure<Output>, FinishHandle<Output>) throws -> Void)
   }
 
-  /// Its turn releases it.
-  private final let work: TurnOwned<AsyncWork?>
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
+  @safe @exclusivity(unchecked) private final var work: AsyncWork?
 
   final let runsOnMainActor: Bool
 
@@ -54,7 +54,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   private final var task: ProcedureTask?
 
   init(name: String?, _ work: AsyncWork, isolation: (any Actor)? = nil) {
-    self.work = TurnOwned(work)
+    self.work = work
     runsOnMainActor = MainActor.isIsolation(isolation)
     super.init()
     if let name { self.name = name }
@@ -70,7 +70,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     @_inheritActorContext @_implicitSelfCapture
     _ body: @escaping @isolated(any) @Sendable () async throws -> Output
   ) {
-    work = TurnOwned(.task { _ in StoredValue(try await body()) })
+    work = .task { _ in StoredValue(try await body()) }
     runsOnMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -82,7 +82,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   public init<Failure: Error>(
     name: String? = nil, _ body: @escaping @Sendable () async throws(Failure) -> Output
   ) {
-    work = TurnOwned(.task { _ in StoredValue(try await body()) })
+    work = .task { _ in StoredValue(try await body()) }
     runsOnMainActor = false
     super.init()
     if let name { self.name = name }
@@ -96,7 +96,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @isolated(any) @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws ->
       Output
   ) {
-    work = TurnOwned(.task { procedure in StoredValue(try await body(procedure)) })
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     runsOnMainActor = MainActor.isIsolation(body.isolation)
     super.init()
     if let name { self.name = name }
@@ -110,7 +110,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
       @escaping @Sendable (_ procedure: AsyncResultProcedure<Output>) async throws(Failure) ->
       Output
   ) {
-    work = TurnOwned(.task { procedure in StoredValue(try await body(procedure)) })
+    work = .task { procedure in StoredValue(try await body(procedure)) }
     runsOnMainActor = false
     super.init()
     if let name { self.name = name }
@@ -131,7 +131,7 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
     name: String? = nil, _ form: FinishHandle<Output>.Form,
     _ start: @escaping @Sendable (_ finish: FinishHandle<Output>) throws -> Void
   ) {
-    work = TurnOwned(.handle { _, finish in try start(finish) })
+    work = .handle { _, finish in try start(finish) }
     runsOnMainActor = false
     super.init()
     if let name { self.name = name }
@@ -139,15 +139,15 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
 
   /// Starts the task, or calls the closure.
   public final override func execute() {
-    switch work.value {
+    switch work {
     case .task(let body):
-      work.value = nil
+      work = nil
       run(runsOnMainActor ? onMainActor(body) : body)
     case .action(let action):
-      work.value = nil
+      work = nil
       if runsOnMainActor { runOnMainActor(action) } else { run(action) }
     case .handle(let start):
-      work.value = nil
+      work = nil
       call(start)
     case nil: break
     }
@@ -173,13 +173,13 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   }
 
   deinit {
-    if work.value != nil { task?.finishEmpty() }
+    if work != nil { task?.finishEmpty() }
   }
 
   /// If a task adds the procedure, creates the body's task inside it, so that the body inherits its
   /// task-local values and its priority.
   private func makeInheritingTask() {
-    switch work.value {
+    switch work {
     case .task, .action: break
     case .handle, nil: return
     }
@@ -314,8 +314,8 @@ nonisolated open class AsyncResultProcedure<Output: Sendable>: Procedure, EndsBy
   }
 
   private func releaseWork() {
-    let hasExecuted = work.value == nil
-    work.value = nil
+    let hasExecuted = work == nil
+    work = nil
     let released = withCore { _ in task.take() }
     if !hasExecuted { released?.finishEmpty() }
   }

@@ -16,12 +16,12 @@ internal import ProcedurePrimitives
 /// queue's `diagnosticsHandler` or on standard error. For work that calls back later use
 /// `AsyncProcedure(.callback) { finish in … }`.
 nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Sendable {
-  /// Its turn releases it.
-  private final let block: TurnOwned<(@Sendable () throws -> Void)?>
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
+  @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Void)?
 
   /// Makes a procedure that runs `block`.
   public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Void) {
-    self.block = TurnOwned(block)
+    self.block = block
     super.init()
     if let name { self.name = name }
   }
@@ -30,18 +30,17 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   public init(
     name: String? = nil, _ block: @escaping @Sendable (BlockProcedure) throws -> Void
   ) {
-    self.block = TurnOwned(nil)
     super.init()
     // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
     // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
-    self.block.value = { [unowned(unsafe) self] in try block(unsafe self) }
+    self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
 
   /// Runs the closure.
   open override func execute() {
     do {
-      try block.value.take()?()
+      try block.take()?()
       finishByItself(withErrors: [])
     } catch is CancellationError where isCancelled {
       finishByItself(withErrors: [])
@@ -61,7 +60,7 @@ nonisolated open class BlockProcedure: Procedure, EndsByItself, @unchecked Senda
   public final func callAsFunction(_ result: Any? = nil) -> Bool { unavailableName() }
 
   final override func workDidEnter(_ phase: WorkPhase) {
-    if phase == .over { block.value = nil }
+    if phase == .over { block = nil }
   }
 
   final override func text(for use: TextUse) -> String? {

@@ -92,10 +92,16 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   }
 
   private let end: Due
-  /// Only the thread that removed the timer from its service uses it: the timer's thread when it
-  /// fires, or the turn's if it cancelled the timer in time.
-  private var procedure: Procedure?
-  private let pending = TurnOwned<(clock: TimerClock, key: SlabKey)?>(nil)
+  private struct State: Sendable {
+    /// Only the thread that removed the timer from its service uses it: the timer's thread when it
+    /// fires, or the turn's if it cancelled the timer in time.
+    var procedure: Procedure?
+    /// Only the turn uses it.
+    var pending: (clock: TimerClock, key: SlabKey)?
+  }
+
+  /// Each field says who uses it; nothing uses the whole.
+  @safe @exclusivity(unchecked) private var state = State()
 
   init(_ end: Due) {
     self.end = end
@@ -113,18 +119,18 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
       case .resolved(let end): end.endOfDelay(on: queueClock)
       }
     guard instant > clock.now else { return false }
-    self.procedure = procedure
-    pending.value = (clock, clock.service.schedule(self, at: instant))
+    state.procedure = procedure
+    state.pending = (clock, clock.service.schedule(self, at: instant))
     return true
   }
 
   func stop() {
-    guard let (clock, key) = pending.value.take(), clock.service.cancel(key) else { return }
-    procedure = nil
+    guard let (clock, key) = state.pending.take(), clock.service.cancel(key) else { return }
+    state.procedure = nil
   }
 
   func timerFired() {
-    let procedure = self.procedure.take()
+    let procedure = state.procedure.take()
     procedure?.finish()
   }
 }

@@ -7,7 +7,10 @@ internal import Synchronization
 /// The turn is one thread at a time, and each holder sees the writes of the previous one, so no
 /// lock is needed. No proof can be asked for: overrides such as `execute()` are public, and have no
 /// parameter for it. The explorer checks each use instead.
-@safe struct TurnOwned<Value>: ~Copyable, @unchecked Sendable {
+///
+/// The value needs no destruction. If it did, the procedure would look for the function that
+/// destroys it at run time; and a closure would be wrapped in another one, which is allocated.
+@safe struct TurnOwned<Value: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   private let cell: _Cell<Value>
   private let uses = UseCount(of: "what the turn of a procedure owns")
 

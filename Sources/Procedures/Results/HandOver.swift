@@ -39,7 +39,7 @@ final class ClosureHandOver<Target: Procedure, Source: Procedure>: HandOver, @un
   typealias Closure = @Sendable (Target, Source, [any Error]) throws -> Void
 
   /// Accessed only by the thread that has changed the dependency's status.
-  @safe @exclusivity(unchecked) private var body: Closure?
+  private var body: Closure?
 
   init(from source: Source, _ body: @escaping Closure) {
     self.body = body

@@ -13,12 +13,12 @@ internal import ProcedurePrimitives
 nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItself, OutputProcedure,
   @unchecked Sendable
 {
-  /// Its turn releases it.
-  private final let block: TurnOwned<(@Sendable () throws -> Output)?>
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
+  @safe @exclusivity(unchecked) private final var block: (@Sendable () throws -> Output)?
 
   /// Makes a procedure that runs `block`.
   public init(name: String? = nil, _ block: @escaping @Sendable () throws -> Output) {
-    self.block = TurnOwned(block)
+    self.block = block
     super.init()
     if let name { self.name = name }
   }
@@ -27,24 +27,24 @@ nonisolated open class ResultProcedure<Output: Sendable>: Procedure, EndsByItsel
   public init(
     name: String? = nil, _ block: @escaping @Sendable (ResultProcedure<Output>) throws -> Output
   ) {
-    self.block = TurnOwned(nil)
     super.init()
     // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
     // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
-    self.block.value = { [unowned(unsafe) self] in try block(unsafe self) }
+    self.block = { [unowned(unsafe) self] in try block(unsafe self) }
     if let name { self.name = name }
   }
 
   /// Runs the closure.
   open override func execute() {
-    guard let block = block.value.take() else { return }
+    guard let block else { return }
+    self.block = nil
     finishByItself { StoredValue(try block()) }
   }
 
   final override class var traits: ProcedureTraits { .keepsOutput }
 
   final override func workDidEnter(_ phase: WorkPhase) {
-    if phase == .over { block.value = nil }
+    if phase == .over { block = nil }
   }
 
   final override func text(for use: TextUse) -> String? {

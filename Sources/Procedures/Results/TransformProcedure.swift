@@ -15,14 +15,14 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
   EndsByItself,
   InputProcedure, OutputProcedure, @unchecked Sendable
 {
-  /// Its turn releases it.
-  private final let transform: TurnOwned<(@Sendable (Input) throws -> Output)?>
+  /// Once the procedure is on a queue, only its turn accesses this, and releases it there.
+  @safe @exclusivity(unchecked) private final var transform: (@Sendable (Input) throws -> Output)?
 
   /// Makes a procedure that runs `transform`.
   public init(
     name: String? = nil, _ transform: @escaping @Sendable (Input) throws -> Output
   ) {
-    self.transform = TurnOwned(transform)
+    self.transform = transform
     super.init()
     if let name { self.name = name }
   }
@@ -36,11 +36,10 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
         _ procedure: TransformProcedure<Input, Output>, _ input: Input
       ) throws -> Output
   ) {
-    self.transform = TurnOwned(nil)
     super.init()
     // Only this initialiser wraps its closure: the other one is used more often. Only `execute()`
     // calls the wrapper, perhaps from a deinit, where a checked reference would trap.
-    self.transform.value = { [unowned(unsafe) self] input in
+    self.transform = { [unowned(unsafe) self] input in
       try transform(unsafe self, input)
     }
     if let name { self.name = name }
@@ -48,14 +47,15 @@ nonisolated open class TransformProcedure<Input: Sendable, Output: Sendable>: Pr
 
   /// Runs the closure.
   open override func execute() {
-    guard let transform = transform.value.take() else { return }
+    guard let transform else { return }
+    self.transform = nil
     finishByItself { StoredValue(try transform(requireInput(as: Input.self))) }
   }
 
   final override class var traits: ProcedureTraits { [.keepsInput, .keepsOutput] }
 
   final override func workDidEnter(_ phase: WorkPhase) {
-    if phase == .over { transform.value = nil }
+    if phase == .over { transform = nil }
   }
 
   final override func text(for use: TextUse) -> String? {

@@ -25,7 +25,7 @@ nonisolated open class ComposedProcedure<Wrapped: Procedure>: GroupProcedure, @u
   }
 
   /// Written when it is made, and by its deallocation: nil once it has released its children.
-  @safe @exclusivity(unchecked) private final var wrapped: Wrapped?
+  private final var wrapped: Wrapped?
 
   /// Wraps a procedure, which may be on no queue and in no group.
   ///

@@ -29,7 +29,7 @@ final class Failure: Attachment, @unchecked Sendable {
   }
 
   /// The procedure's lock guards it: only the core reaches it.
-  @safe @exclusivity(unchecked) fileprivate var content = Content()
+  fileprivate var content = Content()
 
   override var afterFinish: Attachment? { self }
 

@@ -104,7 +104,7 @@ class ObserverEntry: @unchecked Sendable {
 final class ProcedureObserverEntry<Observer: ProcedureObserver>: ObserverEntry, @unchecked Sendable
 {
   /// Used by the thread that changed `status`.
-  @safe @exclusivity(unchecked) private var observer: Observer?
+  private var observer: Observer?
 
   init(_ observer: Observer, at place: ObserverPlace) {
     self.observer = observer

@@ -20,8 +20,8 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   /// The array of the transforms' outputs.
   public typealias Output = [Transform.Output]
 
-  /// Its turn releases it.
-  private final let makeTransform: TurnOwned<(@Sendable () -> Transform)?>
+  /// Once the group is on a queue, only its turn accesses this, and releases it there.
+  private final var makeTransform: (@Sendable () -> Transform)?
 
   /// Makes a batch.
   ///
@@ -30,13 +30,13 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
   ///   - transform: makes the procedure for an element. It is called once for each element, in
   ///     order, when the batch executes, and then released.
   public init(name: String? = nil, _ transform: @escaping @Sendable () -> Transform) {
-    makeTransform = TurnOwned(transform)
+    makeTransform = transform
     super.init(name: name)
   }
 
   /// Makes the children. An override calls `super.execute()`.
   open override func execute() {
-    if let input, let make = makeTransform.value.take() {
+    if let input, let make = makeTransform.take() {
       begin(input, make)
     } else {
       cancel(withError: ProcedureError(.requirementNotSatisfied, of: name))
@@ -46,7 +46,7 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
 
   final override func workDidEnter(_ phase: WorkPhase) {
     super.workDidEnter(phase)
-    if phase == .over { makeTransform.value = nil }
+    if phase == .over { makeTransform = nil }
   }
 
   private func begin(_ input: Input, _ make: @Sendable () -> Transform) {
