@@ -167,6 +167,7 @@ public struct Data: RandomAccessCollection, MutableCollection, RangeReplaceableC
   public func range<D: DataProtocol>(of dataToFind: D, options: SearchOptions = [], in range: Range<Int>? = nil) -> Range<Int>? { fatalError() }
   public init(repeating: UInt8, count: Int) { fatalError() }
   public init(count: Int) { fatalError() }
+  public init(capacity: Int) { fatalError() }
   public func index(before i: Int) -> Int { fatalError() }
   public func index(after i: Int) -> Int { fatalError() }
 }
