@@ -92,16 +92,11 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   }
 
   private let end: Due
-  private struct State: Sendable {
-    /// Only the thread that removed the timer from its service uses it: the timer's thread when it
-    /// fires, or the turn's if it cancelled the timer in time.
-    var procedure: Procedure?
-    /// Only the turn uses it.
-    var pending: (clock: TimerClock, key: SlabKey)?
-  }
-
-  /// Each field says who uses it; nothing uses the whole.
-  @safe @exclusivity(unchecked) private var state = State()
+  /// Once the timer is scheduled, only the thread that removes it from its service uses this: the
+  /// timer's thread when it fires, or the turn's if it cancels the timer in time.
+  @safe @exclusivity(unchecked) private var procedure: Procedure?
+  /// Only the turn uses it, also while the timer fires: so it is not in one struct with `procedure`.
+  @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
 
   init(_ end: Due) {
     self.end = end
@@ -119,18 +114,18 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
       case .resolved(let end): end.endOfDelay(on: queueClock)
       }
     guard instant > clock.now else { return false }
-    state.procedure = procedure
-    state.pending = (clock, clock.service.schedule(self, at: instant))
+    self.procedure = procedure
+    pending = (clock, clock.service.schedule(self, at: instant))
     return true
   }
 
   func stop() {
-    guard let (clock, key) = state.pending.take(), clock.service.cancel(key) else { return }
-    state.procedure = nil
+    guard let (clock, key) = pending.take(), clock.service.cancel(key) else { return }
+    procedure = nil
   }
 
   func timerFired() {
-    let procedure = state.procedure.take()
+    let procedure = procedure.take()
     procedure?.finish()
   }
 }

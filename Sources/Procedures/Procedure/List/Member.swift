@@ -50,7 +50,7 @@ struct EnqueueRequest: Sendable {
     membership.urgency = urgency
     membership.isReady = readiness == .start
     membership.isInBatch = isInBatch
-    held[procedure] = membership
+    held.change(procedure) { $0 = membership }
   }
 }
 
@@ -244,17 +244,11 @@ struct HeldList: ~Copyable, Sendable {
   /// The membership of a procedure in the list.
   subscript(procedure: Procedure) -> Membership {
     @inline(__always) get { unsafe procedure.membership.address(with: self).pointee }
-    @inline(__always) nonmutating set {
-      unsafe procedure.membership.address(with: self).pointee = newValue
-    }
   }
 
   subscript(member: Member) -> Membership {
     @inline(__always) get {
       unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee
-    }
-    @inline(__always) nonmutating set {
-      unsafe member.with { unsafe $0.membership.addressWithoutProof }.pointee = newValue
     }
   }
 
@@ -273,7 +267,9 @@ struct HeldList: ~Copyable, Sendable {
   }
 
   @inline(__always)
-  func setAge(_ age: UInt32, of member: Member) { self[ageOf: member] = age }
+  func setAge(_ age: UInt32, of member: Member) {
+    unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee = age
+  }
 
   /// The next member in its line.
   subscript(nextOf member: Member) -> Member? {
@@ -293,9 +289,6 @@ struct HeldList: ~Copyable, Sendable {
   /// is `isExclusive`, the place of its request in the list: see `Buckets`.
   subscript(ageOf member: Member) -> UInt32 {
     @inline(__always) get { unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee }
-    @inline(__always) nonmutating set {
-      unsafe member.with { unsafe $0.age.addressWithoutProof }.pointee = newValue
-    }
   }
 }
 

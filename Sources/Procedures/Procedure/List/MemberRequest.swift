@@ -6,12 +6,10 @@ internal import ProcedurePrimitives
 ///
 /// It owns the procedure and the list; the procedure drops it when it finishes.
 ///
-/// Unchecked: the list changes `inList` behind its lock, except that a second thread may read
-/// `recording` behind the table's; a recording that begins late is stored behind both.
+/// Unchecked: the list's lock guards `inList`; `recording` is read behind the list's lock or the
+/// table's, and one that begins late is stored behind both.
 final class MemberRequest: ExclusionRequest, @unchecked Sendable {
   struct InList: Sendable {
-    /// For a recorded procedure.
-    fileprivate(set) var recording: RequestRecording?
     /// Its place among the members that have returned.
     var heapPlace: UInt32 = 0
     /// The age of the member, which has another number in its place: see `Buckets`.
@@ -20,7 +18,9 @@ final class MemberRequest: ExclusionRequest, @unchecked Sendable {
 
   let procedure: Procedure
   let list: ProcedureList
-  @safe @exclusivity(unchecked) var inList: InList
+  @safe @exclusivity(unchecked) var inList = InList()
+  /// For a recorded procedure. Not in one struct with what the list changes behind its lock only.
+  @safe @exclusivity(unchecked) private(set) var recording: RequestRecording?
 
   init(
     _ limits: CategoryLimits, for procedure: Procedure, in list: ProcedureList,
@@ -28,7 +28,7 @@ final class MemberRequest: ExclusionRequest, @unchecked Sendable {
   ) {
     self.procedure = procedure
     self.list = list
-    inList = InList(recording: record.map(RequestRecording.init))
+    recording = record.map(RequestRecording.init)
     super.init(limits, rank: priority.rank)
   }
 
@@ -37,17 +37,17 @@ final class MemberRequest: ExclusionRequest, @unchecked Sendable {
   // MARK: Recording
 
   /// Records its wait, if the procedure is recorded.
-  var record: ProcedureRecord? { inList.recording?.record }
+  var record: ProcedureRecord? { recording?.record }
 
   /// Records its waits from now on. Called under the list's lock, or before others know it.
   func begin(_ record: ProcedureRecord) {
-    let recording = RequestRecording(record)
-    ExclusionTable.shared.withLock { _ in inList.recording = recording }
+    let begun = RequestRecording(record)
+    ExclusionTable.shared.withLock { _ in recording = begun }
   }
 
   /// It may outlive the procedure, and be released under a lock, where none of the user's errors
   /// may be released: so it gives up the record before. Called under the list's lock.
-  func endRecord() { inList.recording?.record = nil }
+  func endRecord() { recording?.record = nil }
 
   /// The line that it stands in. Called under the lock of the table.
   var recordedLine: RecordedLine? {

@@ -21,7 +21,7 @@ extension MemberRequest {
 
   func leave(in table: inout ExclusionTable, hasStarted: Bool = true) -> ExclusionOffers {
     let offers = table.leave(self, hasStarted: hasStarted)
-    return inList.recording.map { offers.noting($0.id) } ?? offers
+    return recording.map { offers.noting($0.id) } ?? offers
   }
 
   /// The procedure cannot use an offer now. Called under the list's lock.
@@ -29,7 +29,7 @@ extension MemberRequest {
     ExclusionTable.shared.withLock { table in
       let offers = table.decline(self)
       // It never held them for long: the procedure that admitted it made the room.
-      return inList.recording.map { offers.noting($0.admittedBy) } ?? offers
+      return recording.map { offers.noting($0.admittedBy) } ?? offers
     }
   }
 
@@ -43,7 +43,7 @@ extension ExclusionOffers {
   /// Notes in each the record of the procedure that made room for it. Called under the lock of the
   /// table.
   fileprivate func noting(_ record: RecordID) -> Self {
-    for offer in self { offer.asMember.inList.recording?.admittedBy = record }
+    for offer in self { offer.asMember.recording?.admittedBy = record }
     return self
   }
 }
@@ -86,7 +86,7 @@ extension ProcedureList {
         continue
       }
       // 3. A member that cannot use the categories declines, which may admit others here.
-      if let recording = offer.inList.recording {
+      if let recording = offer.recording {
         recording.record?.leaveLine(after: recording.admittedBy)
       }
       if !storage.machine.grant(offer, to: offer.procedure) {
