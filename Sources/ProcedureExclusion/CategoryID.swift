@@ -3,8 +3,15 @@ internal import ProcedurePrimitives
 /// A category of mutual exclusion: a type or a name in a domain, or the starts of either in each
 /// interval.
 ///
-/// It has the size of one reference. The category of a type in no domain needs no object.
+/// It has the size of one reference. The category of a type in no domain needs no object; that of a
+/// name, which each of many waiting requests may have, needs a small one.
 package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
+  private final class Name: Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+  }
+
   private final class Details: Sendable {
     let type: Any.Type?
     let text: String
@@ -22,9 +29,11 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// A type in the whole process, without an interval, has the first form, and nothing else has it.
+  /// Each category has one form. Without a domain and an interval a type has the first, and a name
+  /// the second.
   private enum Form: Sendable {
     case type(Any.Type)
+    case name(Name)
     case details(Details)
   }
 
@@ -42,7 +51,10 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
 
   /// The category of a name: equal names are the same category.
   package init(named text: String, in domain: (any AnyObject & Sendable)?) {
-    form = .details(Details(type: nil, text: text, domain: domain, interval: nil))
+    form =
+      domain == nil
+      ? .name(Name(text))
+      : .details(Details(type: nil, text: text, domain: domain, interval: nil))
   }
 
   private init(_ details: Details) { form = .details(details) }
@@ -52,6 +64,8 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
     switch form {
     case .type(let type):
       Self(Details(type: type, text: "", domain: nil, interval: interval))
+    case .name(let name):
+      Self(Details(type: nil, text: name.text, domain: nil, interval: interval))
     case .details(let all):
       Self(Details(type: all.type, text: all.text, domain: all.domain, interval: interval))
     }
@@ -67,6 +81,7 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
   package var text: String {
     switch form {
     case .type(let type): typeName(type)
+    case .name(let name): name.text
     case .details(let details): details.type.map(typeName) ?? details.text
     }
   }
@@ -79,6 +94,7 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
   package static func == (left: Self, right: Self) -> Bool {
     switch (left.form, right.form) {
     case (.type(let left), .type(let right)): left == right
+    case (.name(let left), .name(let right)): left === right || left.text == right.text
     case (.details(let left), .details(let right)):
       left === right
         || left.type == right.type && left.domain === right.domain && left.text == right.text
@@ -90,6 +106,7 @@ package struct CategoryID: Hashable, Sendable, CustomStringConvertible {
   package func hash(into hasher: inout Hasher) {
     switch form {
     case .type(let type): hasher.combine(ObjectIdentifier(type))
+    case .name(let name): hasher.combine(name.text)
     case .details(let details):
       if let type = details.type {
         hasher.combine(ObjectIdentifier(type))
