@@ -47,7 +47,10 @@ final class MemberRequest: ExclusionRequest, @unchecked Sendable {
 
   /// It may outlive the procedure, and be released under a lock, where none of the user's errors
   /// may be released: so it gives up the record before. Called under the list's lock.
-  func endRecord() { recording?.record = nil }
+  func endRecord() {
+    list.assertHeld()
+    recording?.record = nil
+  }
 
   /// The line that it stands in. Called under the lock of the table.
   var recordedLine: RecordedLine? {

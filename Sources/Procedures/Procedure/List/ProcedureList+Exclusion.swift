@@ -20,13 +20,15 @@ extension MemberRequest {
   }
 
   func leave(in table: inout ExclusionTable, hasStarted: Bool = true) -> ExclusionOffers {
+    list.assertHeld()
     let offers = table.leave(self, hasStarted: hasStarted)
     return recording.map { offers.noting($0.id) } ?? offers
   }
 
   /// The procedure cannot use an offer now. Called under the list's lock.
   func decline() -> ExclusionOffers {
-    ExclusionTable.shared.withLock { table in
+    list.assertHeld()
+    return ExclusionTable.shared.withLock { table in
       let offers = table.decline(self)
       // It never held them for long: the procedure that admitted it made the room.
       return recording.map { offers.noting($0.admittedBy) } ?? offers
@@ -35,7 +37,10 @@ extension MemberRequest {
 
   /// The priority of the procedure has changed. Called under the list's lock.
   func setPriority(_ priority: ProcedurePriority) -> ExclusionOffers {
-    ExclusionTable.shared.withLock { $0.setRank(priority.rank, of: self).noting(RecordID.none) }
+    list.assertHeld()
+    return ExclusionTable.shared.withLock {
+      $0.setRank(priority.rank, of: self).noting(RecordID.none)
+    }
   }
 }
 
