@@ -196,13 +196,13 @@ struct RunbookServiceTests {
     let execution = try await runbook.shell(
       plan: """
         [{"name": "db", "service": true,
-          "run": "trap 'echo no > up' TERM; echo $$ > pid; while :; do read x < never; done"},
+          "run": "trap 'echo no > up' TERM; echo $$ > pid; echo deaf > up; while :; do read x < never; done"},
          {"name": "test", "run": "echo up > up; sleep 600", "after": "db"}]
         """,
       """
       mkfifo up never; exec 3<> up
       $HEARING --grace 600 plan.json & p=$!
-      read x <&3; kill -INT $p; read x <&3; kill -INT $p; wait $p
+      read x <&3; read x <&3; kill -INT $p; read x <&3; kill -INT $p; wait $p
       """)
     #expect(execution.exit == .status(130))
     let process = runbook.text("pid").flatMap { Int32($0.prefix { $0.isNumber }) }
