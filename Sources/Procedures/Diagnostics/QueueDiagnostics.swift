@@ -131,7 +131,7 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
         report(diagnostic)
       }
     case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
-      .groupSlot, .announcement, .answer, .children:
+      .groupSlot, .groupRest, .announcement, .answer, .children:
       break
     }
   }

@@ -2,7 +2,8 @@
 /// wait.
 ///
 /// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
-/// the holders of slots, or of places in a category, some suffice. The remaining procedures wait
+/// the holders of slots, or of places in a category, some suffice. It can end, too, if another child
+/// of its group can whose end may cancel it, or a group around it. The remaining procedures wait
 /// forever, and among them are cycles.
 struct WaitGraph {
   /// How many of a row of procedures have to end.
@@ -195,18 +196,60 @@ struct WaitGraph {
     }
     if let stuck { for index in stuck.indices where stuck[index] { unfulfilled[index] += 1 } }
     var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
-    while let index = ending.popLast() {
-      canEnd[index] = true
-      for row in rowsOfEach[index] {
-        ended[row] += 1
-        while let edge = unmet[row].last.map({ edges[$0] }), edge.count <= ended[row] {
-          unmet[row].removeLast()
-          unfulfilled[edge.waiter] -= 1
-          if unfulfilled[edge.waiter] == 0 { ending.append(edge.waiter) }
+    while !ending.isEmpty {
+      for index in ending { canEnd[index] = true }
+      while let index = ending.popLast() {
+        for row in rowsOfEach[index] {
+          ended[row] += 1
+          while let edge = unmet[row].last.map({ edges[$0] }), edge.count <= ended[row] {
+            unmet[row].removeLast()
+            unfulfilled[edge.waiter] -= 1
+            guard unfulfilled[edge.waiter] == 0, !canEnd[edge.waiter] else { continue }
+            canEnd[edge.waiter] = true
+            ending.append(edge.waiter)
+          }
         }
       }
+      ending = cancelledByOthers(canEnd).filter { stuck?[$0] != true }
     }
     return (canEnd, ended)
+  }
+
+  /// Those that cannot end by themselves, and that the end of another child may cancel, of their
+  /// group or of a group around it.
+  private func cancelledByOthers(_ canEnd: [Bool]) -> [Int] {
+    // Of each group, which is kept so that its address remains its own: whether its children that
+    // cannot end may be cancelled. Iterative: groups may be nested thousands deep.
+    var known: [ObjectIdentifier: (group: Procedure, areCancelled: Bool)] = [:]
+    return procedures.indices.filter { index in
+      guard !canEnd[index] else { return false }
+      var unknown: [Procedure] = []
+      var areCancelled = false
+      var group = procedures[index].peek { $0.list }?.group as Procedure?
+      while let next = group {
+        if let known = known[ObjectIdentifier(next)] {
+          areCancelled = known.areCancelled
+          break
+        }
+        unknown.append(next)
+        group = next.peek { $0.list }?.group
+      }
+      for group in unknown.reversed() {
+        areCancelled = areCancelled || mayCancelChildren(of: group, canEnd)
+        known[ObjectIdentifier(group)] = (group, areCancelled)
+      }
+      return areCancelled
+    }
+  }
+
+  /// Whether a child of `group` can end, and its end may cancel the others. A child that this graph
+  /// does not know may end.
+  private func mayCancelChildren(of group: Procedure, _ canEnd: [Bool]) -> Bool {
+    guard group.mayCancelOtherChildren else { return false }
+    let children = group.childList?.procedures ?? []
+    return children.contains { child in
+      indices[ObjectIdentifier(child)].map { canEnd[$0] } ?? true
+    }
   }
 }
 

@@ -15,6 +15,8 @@ struct ProcedureTraits: BitFlags {
   /// It is a group of whose children only the principal says how far the work is: earlier ones have
   /// failed.
   static let onlyPrincipalCounts = ProcedureTraits(rawValue: 16)
+  /// It is a group in which the success of one child cancels the others.
+  static let firstSuccessCancelsOthers = ProcedureTraits(rawValue: 32)
 }
 
 /// The phases of the work of a procedure.

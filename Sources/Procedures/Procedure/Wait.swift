@@ -17,7 +17,8 @@ internal import ProcedurePrimitives
 /// | `announcement`  | it is added to an observed group               | the group's turn announces it | its group        |
 /// | `condition`     | a condition is asked                           | it answers                    | user code        |
 /// | `groupStart`    | it is added to a group that has not begun      | the group executes            | its group        |
-/// | `groupSlot`     | its group gives up the slot                    | the group has it again        | its group, time  |
+/// | `groupSlot`¹    | its group gives up the slot                    | the group has it again        | as its group     |
+/// | `groupRest`     | its group rests between attempts, without slot | the rest is over              | time             |
 /// | `suspension`    | the list is suspended                          | the user resumes it           | user code        |
 /// | `slot`          | the limit is reached                           | a holder leaves               | procedures, one  |
 /// | `exclusion`     | a category is taken                            | holders leave, or time passes | procedures, some |
@@ -28,6 +29,8 @@ internal import ProcedurePrimitives
 /// | `pendingEvent`  | an observer keeps an event                     | it releases the event         | user code        |
 /// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
 /// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
+///
+/// ¹ As its list sees it. It is told as the group's own wait, or as its rest.
 ///
 /// **User code is no wait.** A procedure whose turn is held by a thread is busy, no matter which
 /// wait would follow: an override runs, an observer, a hook of a group, a closure that hands over.
@@ -50,8 +53,10 @@ enum Wait: Sendable {
   case condition(String, serial: UInt64)
   /// Its group has not begun to execute.
   case groupStart(Procedure)
-  /// Its group has given up its slot, and waits for time, or for a slot again.
+  /// Its group has given up its slot.
   case groupSlot(Procedure)
+  /// Its group has given up its slot until its next attempt.
+  case groupRest(Procedure)
   /// Its queue, or its group, is suspended.
   case suspension
   /// All slots are taken: one of these has to finish.
@@ -194,9 +199,10 @@ extension Procedure {
       )
     }
     defer { reading.release() }
-    // 1. Its children wait for the group's own wait, if that is more than time.
+    // 1. Without its slot, the group waits for time, or for what it needs to have it again.
     while case .groupSlot(let group) = wait {
       wait = group.peek { $0.list?.wait(of: group, in: &reading) ?? .nothing }
+      if case .nothing = wait { wait = .groupRest(group) }
     }
     // 2. Only the group knows whether it has something to announce. Otherwise the last dependency
     //    has been settled, and is about to be counted off.
@@ -445,7 +451,7 @@ extension Wait {
     case .answer: 10
     case .call: 11
     case .nothing, .notEnqueued, .condition, .suspension, .thread, .pendingEvent, .observer,
-      .finish:
+      .finish, .groupRest:
       0
     }
   }
@@ -454,7 +460,7 @@ extension Wait {
   var awaited: [Procedure] {
     switch self {
     case .nothing, .thread, .notEnqueued, .condition, .suspension, .pendingEvent, .observer,
-      .finish:
+      .finish, .groupRest:
       []
     case .dependencies(let others), .barrier(let others), .prerequisites(_, let others),
       .children(let others), .call(_, let others):
@@ -520,7 +526,7 @@ extension Wait {
     // Of a list the look knows more.
     case .thread(let errand): .thread(errand, behind: nil)
     case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
-      .groupSlot, .announcement, .answer, .children:
+      .groupSlot, .groupRest, .announcement, .answer, .children:
       nil
     }
   }
@@ -555,6 +561,8 @@ extension Wait {
     case .suspension: "its queue or group is suspended"
     case .groupStart(let group): "its group '\(group.name)' has not begun"
     case .groupSlot(let group): "its group '\(group.name)' has given up its slot"
+    case .groupRest(let group):
+      "its group '\(group.name)' has given up its slot until its next attempt"
     case .children(let children): "it waits for its children \(children.namesForPeople)"
     case .answer(let group): "its group '\(group.name)' has not decided about its errors"
     case .pendingEvent(let event): "an observer holds its \(event) event back"
@@ -586,7 +594,7 @@ extension Wait {
     case .announcement: return "waits for its group \(name) to announce it"
     case .answer: return "waits for the answer of its group \(name)"
     case .dependencies, .nothing, .notEnqueued, .condition, .suspension, .thread, .pendingEvent,
-      .observer, .finish:
+      .observer, .finish, .groupRest:
       return "waits for \(name)"
     }
   }

@@ -53,6 +53,8 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
     super.execute()
   }
 
+  override class var traits: ProcedureTraits { [.isGroup, .firstSuccessCancelsOthers] }
+
   final override func takeOver(
     _ errors: [any Error], of child: Procedure
   ) -> ([any Error], ChildRelation) {

@@ -143,6 +143,66 @@ import Testing
     #expect(group.outcome == .succeeded)
   }
 
+  @Test(
+    "Q7: what waits behind its own race is left alone while another racer may win",
+    arguments: [false, true])
+  func race(isNested: Bool) {
+    let queue = makeQueue(limit: 1)
+    let login = make("login")
+    let north = Racer()
+    let south = make("south", after: login)
+    let race = RaceProcedure<Int>(name: "race", [north])
+    race.add(child: isNested ? GroupProcedure(GroupProcedure(south)) : south)
+    queue.add(race, login)
+    scheduler.run(patience: .seconds(2))
+    #expect([race, north, south, login].allSatisfy { !$0.isCancelled && !$0.isFinished })
+    north.finish(withResult: .success(1))
+    scheduler.run()
+    #expect(race.outcome == .succeeded && race.output == 1)
+    #expect(south.outcome == .cancelled([]) && login.outcome == .succeeded)
+  }
+
+  @Test("Q7: what waits behind its own race is a cycle when no other racer is left")
+  func lostRace() {
+    let queue = makeQueue(limit: 1)
+    let login = make("login")
+    let north = Racer()
+    let south = make("south", after: login)
+    let race = RaceProcedure<Int>(name: "race", [north])
+    race.add(child: south)
+    queue.add(race, login)
+    scheduler.run(patience: .seconds(2))
+    north.finish(withError: TestError("lost"))
+    scheduler.run()
+    expectCycle(["race", "south", "login"], [south, login])
+    #expect(race.isCancelled && queue.count == 0)
+  }
+
+  @Test(
+    "Q7: a child that waits behind its own group is left alone while the failure of another may cancel it",
+    arguments: [true, false])
+  func policy(fails: Bool) {
+    let queue = makeQueue(limit: 1)
+    let login = make("login")
+    let other = TracedProcedure("other", end: .whenTold)
+    let child = make("child", after: login)
+    let group = GroupProcedure(name: "group", other, child)
+    group.failurePolicy = .cancelRemaining
+    queue.add(group, login)
+    scheduler.run(patience: .seconds(2))
+    #expect([group, other, child, login].allSatisfy { !$0.isCancelled && !$0.isFinished })
+    if fails {
+      other.finish(withError: TestError("other"))
+      scheduler.run()
+      #expect(child.isCancelled && group.failed && login.outcome == .succeeded)
+    } else {
+      other.finish()
+      scheduler.run()
+      expectCycle(["group", "child", "login"], [group, child, login])
+    }
+    #expect(queue.count == 0)
+  }
+
   @Test("Q7: a cycle ends in which a child waits for one that waits for its group's category")
   func exclusion() {
     let queue = makeQueue()
@@ -425,4 +485,11 @@ import Testing
     await queue.waitUntilAllFinished()
     #expect(procedures.allSatisfy { $0.isCancelled })
   }
+}
+
+/// A racer that ends when the test says so.
+private final class Racer: Procedure, OutputProcedure, @unchecked Sendable {
+  typealias Output = Int
+
+  override func execute() {}
 }

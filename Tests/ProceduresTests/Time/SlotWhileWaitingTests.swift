@@ -63,6 +63,26 @@ import Testing
     #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
   }
 
+  @Test("Q2: a child that is added while its retry rests says that it waits for that")
+  func lateChildSays() {
+    let queue = makeQueue()
+    let (retry, other, late) = (retry(), lasting(), lasting("late"))
+    queue.add(retry, other)
+    scheduler.run()
+    retry.add(child: late)
+    scheduler.run()
+    #expect(
+      "\(queue.snapshot())".contains(
+        "'late' pending: its group 'try' has given up its slot until its next attempt"))
+    advance()
+    #expect("\(queue.snapshot())".contains("'late' pending: it waits for one of 1 slots"))
+    other.finish()
+    scheduler.run()
+    late.finish()
+    scheduler.run()
+    #expect(retry.outcome == .succeeded && late.outcome == .succeeded && queue.count == 0)
+  }
+
   @Test("a retry keeps its slot and categories by default")
   func keeps() {
     let queue = makeQueue()

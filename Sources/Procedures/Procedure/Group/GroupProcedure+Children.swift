@@ -99,11 +99,19 @@ extension GroupProcedure {
   }
 
   private func cancelRemaining(after child: Procedure, _ error: (any Error)?) {
-    guard let error,
-      case .cancelRemaining = childResults.withLock({ $0.failurePolicy })
-    else { return }
+    guard let error, failurePolicy == .cancelRemaining else { return }
     let sibling = ProcedureError(.siblingFailed, of: child.name, because: [error.fromChild])
     Self.cancel(list, errors: [sibling], reason: .failure(error))
+  }
+}
+
+extension Procedure {
+  /// Whether the end of one child may cancel the others: one wins a race, or one fails and
+  /// `failurePolicy` says so.
+  final var mayCancelOtherChildren: Bool {
+    guard let group = asGroup else { return false }
+    return type(of: group).traits.contains(.firstSuccessCancelsOthers)
+      || group.failurePolicy == .cancelRemaining
   }
 }
 
