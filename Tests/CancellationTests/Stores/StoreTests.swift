@@ -159,7 +159,8 @@ import Testing
     #expect(await eventually { store.isEmpty })
   }
 
-  @Test("K13: a handler of an old task may add with cancelPrevious, and all older ones read cancelled")
+  @Test(
+    "K13: a handler of an old task may add with cancelPrevious, and all older ones read cancelled")
   func cancelPreviousInside() async throws {
     let store = TaskStore<Work>()
     let (old, end) = (Recorder<Task<Void, any Error>>(), Gate())
