@@ -79,16 +79,13 @@ public final class KeyTable: Sendable {
     entries.withLock { _ in body() }
   }
 
-  /// Removes and returns all entries.
-  public func takeAll() -> [Entry] {
-    entries.withLock { exchange(&$0, with: [:]) }.values.flatMap { Array($0) }
-  }
-
   /// The results of `body` for all entries, in no particular order. `body` runs with the lock held.
   public func map<Result: Sendable>(_ body: (Entry) -> Result) -> [Result] {
     entries.withLock { $0.values.joined().map(body) }
   }
 
-  /// Whether there are no entries.
-  public var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+  /// Whether `body` returns true for one of the entries. `body` runs with the lock held.
+  public func contains(where body: (Entry) -> Bool) -> Bool {
+    entries.withLock { $0.values.joined().contains(where: body) }
+  }
 }

@@ -46,6 +46,22 @@ extension CancellationTokenType {
     cancellationToken.onCancel(on: queue, handler)
   }
 
+  /// Calls `handler` once, on `queue`, when it is cancelled: `CancellationToken.onCancel`.
+  @discardableResult @_disfavoredOverload
+  public func onCancel(
+    on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+  ) -> CancellationRegistration {
+    cancellationToken.onCancel(on: queue, handler)
+  }
+
+  /// Calls `handler` once, on `queue`, when it has completed: `CancellationToken.onComplete`.
+  @discardableResult @_disfavoredOverload
+  public func onComplete(
+    on queue: DispatchQueue, _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
+  ) -> CancellationRegistration {
+    cancellationToken.onComplete(on: queue, handler)
+  }
+
   /// Calls `handler` once when it is cancelled: `CancellationToken.onCancel`.
   @discardableResult @_disfavoredOverload
   public func onCancel(_ handler: @escaping @Sendable () -> Void) -> CancellationRegistration {

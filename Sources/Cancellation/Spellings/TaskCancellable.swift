@@ -43,12 +43,18 @@ extension DefaultTaskID: TaskIDProtocol {}
 
 /// An id of any type: two are equal if they are of one type and equal there.
 ///
+/// The type is that which the compiler sees where the id is made: `7 as Int` is not equal to
+/// `7 as Int?`, nor an object to the same object as its superclass.
+///
 /// Unchecked because `AnyHashable` is not `Sendable`; the initialiser takes `Sendable` ids only.
 public struct AnyTaskID: TaskIDProtocol, @unchecked Sendable {
+  /// `AnyHashable` alone takes numbers of several types to be equal, and arrays of them.
+  private let type: ObjectIdentifier
   private let base: AnyHashable
 
   /// Wraps an id.
-  public init(_ id: some Hashable & Sendable) {
+  public init<ID: Hashable & Sendable>(_ id: ID) {
+    type = ObjectIdentifier(ID.self)
     base = AnyHashable(id)
   }
 }

@@ -15,7 +15,7 @@ struct CancellationLinks: Sendable {
     case dependent(SlabKey)
   }
 
-  var parents = SmallList<Parent>()
+  var parents = CancellationParents()
   var extras: CancellationExtras?
 
   /// Whether there is no source, and the state keeps itself alive as long as it has a handler.
@@ -27,8 +27,8 @@ struct CancellationLinks: Sendable {
     return taken
   }
 
-  mutating func takeParents() -> SmallList<Parent> {
-    var taken = SmallList<Parent>()
+  mutating func takeParents() -> CancellationParents {
+    var taken = CancellationParents()
     swap(&taken, &parents)
     return taken
   }

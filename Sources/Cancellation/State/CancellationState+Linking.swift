@@ -47,19 +47,17 @@ extension CancellationState {
   private var followed: CancellationState? {
     withMachine { machine in
       guard machine.isPending, machine.rule == .any(undecided: 1),
-        machine.links.parents.count == 1, case .dependent = machine.links.parents[0].place
+        let parent = machine.links.parents.only, case .dependent = parent.place
       else { return nil }
-      return machine.links.parents[0].state
+      return parent.state
     }
   }
 
   /// The only token that a token without a source waits for; nil if there are none or several.
   private var awaited: CancellationState? {
     withMachine { machine in
-      guard machine.isPending, machine.links.ownsItselfWhileObserved,
-        machine.links.parents.count == 1
-      else { return nil }
-      return machine.links.parents[0].state
+      guard machine.isPending, machine.links.ownsItselfWhileObserved else { return nil }
+      return machine.links.parents.only?.state
     }
   }
 
@@ -116,11 +114,12 @@ extension CancellationState {
 
   private func noteParent(_ parent: CancellationState, _ place: CancellationLinks.Place) {
     let isNoted = withMachine { machine in
-      guard machine.isPending else { return false }
+      guard machine.isPending, !machine.links.parents.contains(parent) else { return false }
       machine.links.parents.append(.init(state: parent, place: place))
       return true
     }
-    // This state has ended in between, perhaps with this very parent.
+    // This state has ended in between, perhaps with this very parent. Or another thread has linked
+    // it to the same parent.
     if !isNoted { parent.remove(place) }
   }
 
@@ -141,8 +140,7 @@ extension CancellationState {
   func passOnChildren() {
     while let (children, parents) = withMachine({ $0.childrenToPassOn }) {
       for (_, child) in children {
-        let linked = child.parents
-        for parent in parents where !linked.contains(parent) { parent.addChild(child) }
+        for parent in parents where !child.isLinked(to: parent) { parent.addChild(child) }
       }
       let haveLeft = withMachine { machine in
         // A parent released meanwhile took no children, and has linked this state to its own
@@ -160,16 +158,13 @@ extension CancellationState {
     for case .child(let orphan) in orphans { orphan.forget(self) }
   }
 
-  private var parents: Set<CancellationState> { withMachine { $0.parents } }
+  private func isLinked(to parent: CancellationState) -> Bool {
+    withMachine { $0.links.parents.contains(parent) }
+  }
 
-  /// Releases the parent, which has no entry for this state any more, outside the lock.
+  /// Removes the parent, which has no entry for this state any more. O(1).
   private func forget(_ parent: CancellationState) {
-    let forgotten = withMachine { machine in
-      let all = machine.links.takeParents()
-      machine.links.parents = all.keeping { $0.state !== parent }
-      return all
-    }
-    _ = forgotten
+    withMachine { $0.links.parents.remove(parent) }
   }
 
   /// Takes the parents that `deinit` would release, so that the caller releases them without
@@ -177,7 +172,7 @@ extension CancellationState {
   fileprivate func abandon() -> SmallList<CancellationLinks.Parent> {
     let links = withMachine { $0.links.take() }
     links.extras?.leave()
-    return links.parents
+    return links.parents.all
   }
 }
 
@@ -187,15 +182,16 @@ extension CancellationLinks {
     extras?.leave()
     // Leaves the parents, and releases each whose last owner this was; in a loop, because they may
     // form a list of a hundred thousand.
-    while let parent = parents.popLast() {
+    var left = parents.takeAll()
+    while let parent = left.popLast() {
       // `parent` keeps the state alive, so the call needs no reference counting.
       unsafe Unmanaged.passUnretained(parent.state)._withUnsafeGuaranteedRef {
         $0.remove(parent.place)
       }
-      var left = consume parent
+      var last = consume parent
       // Only walks can still reach the state, by a weak reference, and they need none of its links.
-      if isKnownUniquelyReferenced(&left.state) {
-        for grandparent in left.state.abandon() { parents.append(grandparent) }
+      if isKnownUniquelyReferenced(&last.state) {
+        for grandparent in last.state.abandon() { left.append(grandparent) }
       }
     }
   }

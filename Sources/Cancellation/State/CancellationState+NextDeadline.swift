@@ -64,7 +64,7 @@ extension CancellationState {
   private func look() -> Look? {
     withMachine { machine in
       guard machine.isPending else { return nil }
-      let operands = machine.links.parents.compactMap { parent in
+      let operands = machine.links.parents.all.compactMap { parent in
         // The operand of `map` or `flatMap`, whose place is a handler, does not decide the token.
         if case .dependent = parent.place, !parent.state.isSettled { parent.state } else { nil }
       }

@@ -56,8 +56,9 @@ extension CancellationState {
   /// The first half of `settle`: when it returns, every token that this end decides is marked, and
   /// no user code has run. Nil if it is not the end that counts.
   ///
-  /// - Parameter generation: the deadline that passed; it counts unless it was replaced.
-  func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64) -> BegunEnd? {
+  /// - Parameter generation: the deadline that passed; it counts unless it was replaced. Nil if it
+  ///   was none.
+  func begin(_ outcome: CancellationOutcome, ifDeadline generation: UInt64? = nil) -> BegunEnd? {
     if isSettled { return nil }
     var walk = SettlingWalk()
     return walk.markTree(self, outcome, ifDeadline: generation) ? BegunEnd(walk: walk) : nil

@@ -67,6 +67,8 @@ struct CancellationStateMachine: Sendable {
   enum Marking: Sendable {
     case undecided
     case marked
+    /// The same walk has marked it before, because of another operand.
+    case markedBefore
     case met(TreeMarking)
   }
 
@@ -146,7 +148,7 @@ struct CancellationStateMachine: Sendable {
       phase = .marked(outcome, marking)
       return .marked
     case .marked(_, let other):
-      return other === marking ? .undecided : .met(other)
+      return other === marking ? .markedBefore : .met(other)
     case .settled:
       return .undecided
     }
@@ -213,7 +215,7 @@ struct CancellationStateMachine: Sendable {
   }
 
   /// The tokens whose cancel cancels this one, besides its source.
-  var parents: Set<CancellationState> { Set(links.parents.map(\.state)) }
+  var parents: Set<CancellationState> { Set(links.parents.all.lazy.map(\.state)) }
 
   /// The children that pass to the parents when the source is released. Nil if there are none, or
   /// the token has no source.

@@ -61,12 +61,13 @@ struct MarkedForest: Sendable {
     }
   }
 
-  /// - Returns: the token and all that depend on it.
+  /// - Returns: the token and all that depend on it, parents before children.
   private mutating func markDependents(
     of root: CancellationState, _ outcome: CancellationOutcome, by marking: TreeMarking,
     _ met: inout [TreeMarking], followers: inout [MarkedFollower]
   ) -> [CancellationState] {
     var (states, unvisited) = ([root], [root])
+    var isTree = true
     while let state = unvisited.popLast() {
       for entry in state.takeDependents(toTell: outcome) {
         if case .follower(let weak) = entry, let reason = outcome.reason,
@@ -80,13 +81,36 @@ struct MarkedForest: Sendable {
         case .marked:
           states.append(dependent)
           unvisited.append(dependent)
+        case .markedBefore: isTree = false
         case .met(let other):
           if met.last !== other { met.append(other) }
           seen.append(dependent)
         }
       }
     }
-    return states
+    return isTree ? states : Self.parentsFirst(states)
+  }
+
+  /// The same tokens, each after all its parents among them. O(tokens + links).
+  ///
+  /// Tokens that follow each other in a circle have no such order.
+  private static func parentsFirst(_ states: [CancellationState]) -> [CancellationState] {
+    var (unplaced, unvisited) = (Set(states), Set(states))
+    var placed: [CancellationState] = []
+    placed.reserveCapacity(states.count)
+    for state in states {
+      var path = [state]
+      while let next = path.last {
+        // The first visit puts the parents in front, the second places the token.
+        if unvisited.remove(next) != nil {
+          path += next.parents(in: unvisited)
+        } else {
+          path.removeLast()
+          if unplaced.remove(next) != nil { placed.append(next) }
+        }
+      }
+    }
+    return placed
   }
 
   /// Visits the followers in the order of registration, each after the followers and handlers of
@@ -121,6 +145,13 @@ extension CancellationState {
       let result = machine.operand(outcome, by: marking)
       if case .marked = result { status.store(outcome.markedStatus) }
       return result
+    }
+  }
+
+  /// Those of `states` that are parents of this one.
+  fileprivate func parents(in states: Set<CancellationState>) -> [CancellationState] {
+    withMachine { machine in
+      machine.links.parents.all.lazy.map(\.state).filter(states.contains)
     }
   }
 

@@ -9,7 +9,8 @@ internal import ProcedurePrimitives
 /// marking, so they cannot wait in a circle.
 ///
 /// Lock order: the lock of a walk, then the lock of one state, or the locks under which followers
-/// are marked. No thread waits with a lock held.
+/// are marked. No thread waits with a lock held, except `SerialCancellation`, whose lock no walk
+/// acquires.
 final class TreeMarking: Sendable {
   private let met = Locked<[TreeMarking]>([])
 

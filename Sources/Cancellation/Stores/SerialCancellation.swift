@@ -24,19 +24,17 @@ public final class SerialCancellation: Sendable {
     cancel()
   }
 
-  /// Cancels the previous token, then returns a new one. By then the inline handlers of the
-  /// previous token have returned.
+  /// Cancels the previous token, then returns a new one. By then all earlier tokens read cancelled,
+  /// and the inline handlers of the previous one have returned.
+  ///
+  /// The thread of each call runs the handlers of the token that it has replaced. So beside a
+  /// concurrent `renew()` the handlers of a token before the previous one may still run.
   ///
   /// After `cancel()` it returns a cancelled token.
   public func renew() -> CancellationToken {
     let source = CancellationTokenSource()
-    let previous: CancellationTokenSource?? = state.withLock { state in
-      guard case .open(let previous) = state else { return nil }
-      state = .open(source)
-      return .some(previous)
-    }
-    guard let previous else { return .cancelled }
-    previous?.cancel()
+    guard let end = replace(with: .open(source)) else { return .cancelled }
+    end.finish()
     return source.token
   }
 
@@ -44,11 +42,27 @@ public final class SerialCancellation: Sendable {
   ///
   /// To cancel only the current one, call `renew()` and ignore the result.
   public func cancel() {
-    let current: CancellationTokenSource? = state.withLock { state in
-      defer { state = .cancelled }
-      if case .open(let current) = state { return current }
-      return nil
+    replace(with: .cancelled)?.finish()
+  }
+
+  /// The rest of the cancel of a token, which runs its handlers.
+  private struct End: Sendable {
+    /// Kept, since the lock must not be held when it is released.
+    var source: CancellationTokenSource?
+    var begun: BegunEnd?
+
+    func finish() { begun?.finish() }
+  }
+
+  /// Marks the current token with the lock held, so that it reads cancelled before there is another
+  /// one.
+  ///
+  /// - Returns: nil after `cancel()`.
+  private func replace(with next: State) -> End? {
+    state.withLock { state in
+      guard case .open(let source) = state else { return nil }
+      state = next
+      return End(source: source, begun: source?.state.begin(.cancelled(.requested)))
     }
-    current?.cancel()
   }
 }

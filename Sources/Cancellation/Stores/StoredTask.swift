@@ -29,13 +29,23 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
   }
 
   func attach(_ task: any StorableTask) {
-    let (isCancelled, awaiting) = attachment.withLock { attachment in
-      attachment.task = task
-      return (attachment.isCancelled, exchange(&attachment.awaiting, with: []))
+    var isCancelled = false
+    while true {
+      let awaiting: [CheckedContinuation<any StorableTask, Never>]? = attachment.withLock {
+        attachment in
+        guard attachment.isCancelled == isCancelled else { return nil }
+        attachment.task = task
+        return exchange(&attachment.awaiting, with: [])
+      }
+      if let awaiting {
+        open()
+        for continuation in awaiting { continuation.resume(returning: task) }
+        return
+      }
+      // It was cancelled before it was created: it reads cancelled before anyone gets it.
+      task.cancel()
+      isCancelled = true
     }
-    if isCancelled { task.cancel() }
-    open()
-    for continuation in awaiting { continuation.resume(returning: task) }
   }
 
   override func taskHasEnded() {

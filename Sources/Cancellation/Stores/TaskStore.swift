@@ -12,13 +12,18 @@ internal import ProcedurePrimitives
 ///
 /// ## Thread safety
 /// Everything may be called from any thread, including from the tasks. No lock is held while a task
-/// is created or cancelled, nor while ids are compared, hashed or released.
+/// is created or cancelled, nor while ids are compared, hashed or released. So a task's cancellation
+/// handler may add and cancel tasks, also under the id of its task. The store's cancel of the other
+/// tasks under this id then happens inside the handler: with many such tasks the calls nest.
 public final class TaskStore<ID: Hashable & Sendable>: Sendable {
   /// Decides how a new task treats the tasks under the same id.
   public enum Policy: Sendable {
     /// They go on next to it.
     case concurrent
     /// They are cancelled, before the first line of the new one runs.
+    ///
+    /// This holds for tasks that another caller cancels at that moment, too: they read cancelled,
+    /// while their cancellation handlers may still run in the other caller.
     case cancelPrevious
     /// If one is running, the new one is not started.
     case skipIfRunning
@@ -69,7 +74,7 @@ public final class TaskStore<ID: Hashable & Sendable>: Sendable {
       entry, in: Group(id), isOnlyOne: policy == .skipIfRunning,
       replaces: policy == .cancelPrevious)
     if let running = admission.running { return running.task() }
-    for previous in admission.previous { previous.cancel() }
+    table.cancel(admission.previous, of: admission.group)
     let task = TaskStart(operation, at: entry).task(priority: priority)
     entry.attach(task)
     return task

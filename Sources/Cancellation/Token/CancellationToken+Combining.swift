@@ -2,9 +2,10 @@ extension CancellationToken {
   /// A token that is cancelled as soon as any of `tokens` is; also written `a || b`.
   ///
   /// It completes *not cancelled* only when all of them have. Its reason comes from the token that
-  /// was cancelled first. Tokens that have already completed decide at once and are not registered
+  /// is cancelled first. Tokens that have already completed decide at once and are not registered
   /// on; when a single token is left to decide, that token itself is returned and nothing is
-  /// allocated. Without tokens it is `never`.
+  /// allocated. A token does not know when it was cancelled, so of several that already are, the
+  /// first in the list gives the reason. Without tokens it is `never`.
   ///
   /// ```swift
   /// let token: CancellationToken = .any(of: userPressedStop, .timeout(.seconds(30)))
@@ -34,8 +35,8 @@ extension CancellationToken {
   ///
   /// Use it for work that several callers share: it stops when the last of them has left. It
   /// completes *not cancelled* as soon as one of them does. Its reason comes from the token that
-  /// was cancelled last. Completed tokens decide at once, as with `any(of:)`. Without tokens it is
-  /// `cancelled`.
+  /// is cancelled last; if all already are, from the last in the list. Completed tokens decide at
+  /// once, as with `any(of:)`. Without tokens it is `cancelled`.
   public static func all(of tokens: CancellationToken...) -> Self {
     all(of: tokens)
   }

@@ -36,9 +36,10 @@ extension CancellationToken {
   ///
   /// It is the earliest deadline of its source and of the tokens that it is linked to; for `a && b`
   /// the later one, if both have one. Tokens of `map` and `flatMap` have none, since their closures
-  /// decide. A procedure's timeout is not a deadline of its token. Nil once the token has
-  /// completed. The instant is one of the continuous clock, even for a deadline by the wall clock,
-  /// or of the given test clock.
+  /// decide. The tokens of procedures and of `SharedCancellation` have none either: neither the
+  /// timeout of a procedure, nor a deadline of a token that cancels the procedure or that has joined.
+  /// Nil once the token has completed. The instant is one of the continuous clock, even for a
+  /// deadline by the wall clock, or of the given test clock.
   ///
   /// - Complexity: O(n) in the number of tokens that can cancel this one.
   public var deadline: ContinuousClock.Instant? { state?.nextDeadline()?.instant }

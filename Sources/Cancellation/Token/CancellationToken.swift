@@ -23,8 +23,8 @@ internal import ProcedurePrimitives
 ///
 /// ## Ordering
 /// A thread that reads `isCancelled == true` sees everything that was written before `cancel()`.
-/// Handlers of one token run in the order in which they were registered, and the handlers of a
-/// parent before those of its children. A handler that you register after the cancel is called at
+/// Handlers of one token run in the order in which they were registered, and the handlers of all
+/// parents of a token before its own. A handler that you register after the cancel is called at
 /// once, even before earlier handlers of this token or of its parents.
 public struct CancellationToken: Sendable {
   @usableFromInline let state: CancellationState?
@@ -41,6 +41,13 @@ public struct CancellationToken: Sendable {
       "make a CancellationTokenSource, whose token it is; or write .never, which is never cancelled"
   )
   public init() { fatalError("unavailable") }
+
+  /// Only the source of a token can cancel it.
+  @available(
+    *, unavailable,
+    message: "only the source of a token can cancel it: keep the CancellationTokenSource"
+  )
+  public func cancel() { fatalError("unavailable") }
 
   /// The token of something that can never be cancelled.
   ///

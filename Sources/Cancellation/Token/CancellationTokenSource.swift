@@ -45,13 +45,18 @@ public final class CancellationTokenSource: Sendable, Cancelable {
 
   /// Makes a source that is also cancelled, with their reason, when one of `parents` is.
   ///
-  /// If one already is, the source is cancelled from the start. The link takes one place in each
+  /// If one already is, the source is cancelled from the start; of several, the first in the list
+  /// gives the reason. The link takes one place in each
   /// parent, and is removed automatically when the source has completed or is released. Cancelling
   /// the source does not affect its parents. When a parent's source is released without a cancel,
   /// this source stays in the tree: it is then linked to the parents of that parent.
   public convenience init(linkedTo parents: CancellationToken...) {
     self.init(linkedTo: parents)
   }
+
+  /// A source is linked to tokens: pass the `token` of `parent`.
+  @available(*, unavailable, message: "write init(linkedTo: parent.token)")
+  public convenience init(linkedTo parent: CancellationTokenSource) { fatalError("unavailable") }
 
   /// Makes a source linked to any number of tokens.
   public convenience init(linkedTo parents: some Sequence<CancellationToken>) {

@@ -55,6 +55,23 @@ import Testing
     #expect(connection.closed.isOpen && handled.value == 1)
   }
 
+  @Test("K14: onCancel(on:) and onComplete(on:) of any token call on that queue")
+  func onQueue() {
+    let queue = DispatchQueue(label: "cancelling")
+    let request = CancellationRequest()
+    let token: any CancellationTokenType = request.token
+    let ends = Recorder<Bool>()
+    queue.suspend()
+    token.onCancel(on: queue) { ends.note(true) }
+    token.onComplete(on: queue) { cancelled in ends.note(cancelled) }
+    CancellationTokenNone().onComplete(on: queue) { cancelled in ends.note(cancelled) }
+    request.cancel()
+    #expect(ends.events.isEmpty)
+    queue.resume()
+    queue.sync {}
+    #expect(ends.events.filter { $0 }.count == 2 && ends.events.count == 3)
+  }
+
   @Test("K1: assigning a new request drops the handlers of the old one")
   func reassigned() {
     var request = CancellationRequest()

@@ -60,4 +60,42 @@ import Testing
     #expect(reference == nil)
     await ended.wait()
   }
+
+  private class Page: Hashable, @unchecked Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+    static func == (left: Page, right: Page) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+  private final class FirstPage: Page, @unchecked Sendable {}
+  private final class LastPage: Page, @unchecked Sendable {}
+
+  @Test("K13: ids of any type are equal only if they are of one type")
+  func idsOfOtherTypes() {
+    let one: [[AnyTaskID]] = [
+      [AnyTaskID(1), AnyTaskID(UInt8(1)), AnyTaskID(1.0), AnyTaskID(Optional(1))],
+      [AnyTaskID([1]), AnyTaskID([1.0]), AnyTaskID([UInt8(1)])],
+      [AnyTaskID(["a": 1]), AnyTaskID(["a": 1.0])],
+      [AnyTaskID(Int?.none), AnyTaskID(String?.none)],
+      [AnyTaskID(FirstPage(1)), AnyTaskID(LastPage(1)), AnyTaskID(Page(1))],
+    ]
+    for ids in one { #expect(Set(ids).count == ids.count, "\(ids)") }
+    #expect(AnyTaskID(1) == AnyTaskID(1) && AnyTaskID([1.0]) == AnyTaskID([1.0]))
+    #expect(AnyTaskID(FirstPage(1)) == AnyTaskID(FirstPage(1)))
+    #expect(AnyTaskID(1) != AnyTaskID(2))
+  }
+
+  @Test("K13: cancel(id:) concerns no task whose id is of another type")
+  @MainActor func cancelOfOtherType() async throws {
+    let (model, gate) = (FeedModel(), Gate())
+    let user = model.addTask(id: UInt64(7)) { await gate.wait() }
+    let page = model.addTask(id: 7) { await gate.wait() }
+    model.addTask(id: 7.0, policy: .cancelPrevious) { await gate.wait() }
+    #expect(!user.isCancelled && !page.isCancelled)
+    model.cancel(id: 7)
+    #expect(!user.isCancelled && page.isCancelled)
+    model.cancelAll()
+    gate.open()
+    try await user.value
+  }
 }

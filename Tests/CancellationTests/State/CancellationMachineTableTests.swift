@@ -117,7 +117,7 @@ enum MachineEvent: String, CaseIterable, Codable, Sendable {
 
   private func word(_ marking: CancellationStateMachine.Marking) -> String {
     switch marking {
-    case .undecided: "ignored"
+    case .undecided, .markedBefore: "ignored"
     case .marked: "marked"
     case .met: "met"
     }

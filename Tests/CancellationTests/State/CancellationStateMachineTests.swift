@@ -173,7 +173,7 @@ import Testing
       #expect(name(machine) == phase)
     }
     var machine = machine(.marked)
-    guard case .undecided = machine.operand(.cancelled(.taskCancelled), by: marking) else {
+    guard case .markedBefore = machine.operand(.cancelled(.taskCancelled), by: marking) else {
       Issue.record("the walk met itself")
       return
     }

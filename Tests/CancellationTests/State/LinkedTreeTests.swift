@@ -197,4 +197,104 @@ import Testing
       #expect(calls.value == (cancels ? children.count : 0))
     }
   }
+
+  @Test("K6: the parents of one source are released in linear time, with and without parents")
+  func manyParentsReleased() {
+    for isRooted in [true, false] {
+      let root = CancellationTokenSource()
+      let growth = growth(from: Rounds.size(8_000, otherwise: 2_000)) { count in
+        var parents = (0..<count).map { _ in
+          isRooted ? CancellationTokenSource(linkedTo: root.token) : CancellationTokenSource()
+        }
+        let child = CancellationTokenSource(linkedTo: parents.map(\.token))
+        parents.removeAll()
+        #expect(!child.token.isCompleted)
+      }
+      #expect(growth < 8)
+    }
+  }
+
+  @Test("K6: a source whose many parents are released in any order stays in the tree")
+  func manyParents() {
+    for order in 0..<3 {
+      let root = CancellationTokenSource()
+      var parents = (0..<100).map { _ in CancellationTokenSource(linkedTo: root.token) }
+      let child = CancellationTokenSource(linkedTo: parents.map(\.token))
+      let last = parents[50]
+      if order == 1 { parents.reverse() }
+      if order == 2 { parents.shuffle() }
+      while let parent = parents.popLast() { _ = parent }
+      #expect(!child.token.isCompleted)
+      (order == 0 ? root : last).cancel()
+      #expect(child.isCancelled)
+    }
+  }
+
+  // MARK: The order of handlers
+
+  /// The names of the tokens, in the order of their handlers.
+  private static func order(
+    _ tokens: KeyValuePairs<String, CancellationToken>, cancelling source: CancellationTokenSource
+  ) -> [String] {
+    let names = Recorder<String>()
+    for (name, token) in tokens { token.onCancel { names.note(name) } }
+    source.cancel()
+    return names.events
+  }
+
+  @Test("K6: handlers of all parents of a source run before its own", arguments: [false, true])
+  func parentsFirst(isReversed: Bool) {
+    let app = CancellationTokenSource()
+    let session = CancellationTokenSource(linkedTo: app.token)
+    let screen = CancellationTokenSource(linkedTo: session.token)
+    let parents = [app.token, screen.token]
+    let request = CancellationTokenSource(linkedTo: isReversed ? parents.reversed() : parents)
+    let part = CancellationTokenSource(linkedTo: request.token, app.token)
+    let order = Self.order(
+      [
+        "part": part.token, "request": request.token, "screen": screen.token,
+        "session": session.token, "app": app.token,
+      ], cancelling: app)
+    #expect(order == ["app", "session", "screen", "request", "part"])
+  }
+
+  @Test("K6: handlers of all operands of a combination run before its own")
+  func operandsFirst() {
+    let app = CancellationTokenSource()
+    let session = CancellationTokenSource(linkedTo: app.token)
+    let screen = CancellationTokenSource(linkedTo: session.token)
+    let either = app.token || screen.token
+    let both = app.token && screen.token
+    let order = Self.order(
+      [
+        "either": either, "both": both, "screen": screen.token, "session": session.token,
+        "app": app.token,
+      ], cancelling: app)
+    for name in ["either", "both"] {
+      #expect(order.firstIndex(of: name)! > order.firstIndex(of: "screen")!, "\(order)")
+    }
+    #expect(order.first == "app" && order.count == 5)
+  }
+
+  @Test("K6: a wide lattice of tokens is cancelled in linear time, parents first")
+  func lattice() {
+    let growth = growth(from: Rounds.size(2_000, otherwise: 500)) { count in
+      let root = CancellationTokenSource()
+      var rows = [[root, root]]
+      let (calls, early) = (Counter(), Counter())
+      for row in 0..<count {
+        let above = rows[row].map(\.token)
+        rows.append((0..<2).map { _ in CancellationTokenSource(linkedTo: above + [root.token]) })
+        for source in rows[row + 1] {
+          source.token.onCancel {
+            if calls.value / 2 != row { early.increment() }
+            calls.increment()
+          }
+        }
+      }
+      root.cancel()
+      #expect(calls.value == 2 * count && early.value == 0)
+    }
+    #expect(growth < 8)
+  }
 }

@@ -1,4 +1,5 @@
 import Cancellation
+import Dispatch
 import ProcedureTestSupport
 import Testing
 
@@ -92,6 +93,105 @@ import Testing
       }
       #expect(try await isFirstCancelled.value)
       try await old.value
+    }
+  }
+
+  /// Three tasks under one id. The handler of the first that is cancelled calls `inFirstHandler`.
+  ///
+  /// They do not end before `end` opens: a task waits for its running handlers, on a thread of the
+  /// pool.
+  private static func tasks(
+    in store: TaskStore<Work>, until end: Gate, inFirstHandler: @escaping @Sendable () -> Void
+  ) async -> [Task<Void, any Error>] {
+    let calls = Counter()
+    var tasks: [Task<Void, any Error>] = []
+    for _ in 0..<3 {
+      let hasHandler = Gate()
+      tasks.append(
+        store.addTask(id: .search) {
+          await withTaskCancellationHandler {
+            hasHandler.open()
+            await end.wait()
+          } onCancel: {
+            if calls.increment() == 1 { inFirstHandler() }
+          }
+        })
+      await hasHandler.wait()
+    }
+    return tasks
+  }
+
+  enum Cancel: CaseIterable { case addition, id, all }
+
+  @Test(
+    "K13: with cancelPrevious no task begins before all older ones read cancelled, which another caller cancels",
+    arguments: Cancel.allCases)
+  func cancelPreviousMeanwhile(cancel: Cancel) async throws {
+    let store = TaskStore<Work>()
+    let (isCancelling, mayGoOn, isDone, end) = (Gate(), Gate(), Gate(), Gate())
+    let old = await Self.tasks(in: store, until: end) {
+      isCancelling.open()
+      mayGoOn.block()
+    }
+    let first = Slot<Task<Void, any Error>>()
+    DispatchQueue(label: "another caller").async {
+      switch cancel {
+      case .addition:
+        first.value = store.addTask(id: .search, policy: .cancelPrevious) { await untilCancelled() }
+      case .id: store.cancel(.search)
+      case .all: store.cancelAll()
+      }
+      isDone.open()
+    }
+    await isCancelling.wait()
+    // The other caller is inside a handler of the first of the old tasks.
+    #expect(store.count == (cancel == .addition ? 1 : 0))
+    #expect(store.isEmpty == (cancel != .addition))
+    let areCancelled = store.addTask(id: .search, policy: .cancelPrevious) {
+      old.map(\.isCancelled)
+    }
+    #expect(try await areCancelled.value == [true, true, true])
+    mayGoOn.open()
+    await isDone.wait()
+    end.open()
+    for task in old { try await task.value }
+    try await first.value?.value
+    #expect(await eventually { store.isEmpty })
+  }
+
+  @Test(
+    "K13: a handler of an old task may add with cancelPrevious, and all older ones read cancelled")
+  func cancelPreviousInside() async throws {
+    let store = TaskStore<Work>()
+    let (old, end) = (Recorder<Task<Void, any Error>>(), Gate())
+    let inner = Slot<Task<[Bool], any Error>>()
+    let tasks = await Self.tasks(in: store, until: end) {
+      inner.value = store.addTask(id: .search, policy: .cancelPrevious) {
+        old.events.map(\.isCancelled)
+      }
+    }
+    for task in tasks { old.note(task) }
+    let outer = store.addTask(id: .search, policy: .cancelPrevious) { Task.isCancelled }
+    #expect(try await inner.value?.value == [true, true, true])
+    // It is older than the one that the handler has added.
+    #expect(try await outer.value)
+    end.open()
+    for task in tasks { try await task.value }
+    #expect(await eventually { store.isEmpty })
+  }
+
+  @Test("K13: with cancelPrevious no task begins before older ones read cancelled, added at once")
+  func cancelPreviousRace() async throws {
+    for _ in 0..<Rounds.few * 4 {
+      let store = TaskStore<Work>()
+      let old = store.addTask(id: .search) { await untilCancelled() }
+      let areCancelled = Recorder<Task<Bool, any Error>>()
+      let add: @Sendable () -> Void = {
+        areCancelled.note(
+          store.addTask(id: .search, policy: .cancelPrevious) { old.isCancelled })
+      }
+      raceOnThreads(add, add)
+      for task in areCancelled.events { #expect(try await task.value) }
     }
   }
 
@@ -209,6 +309,21 @@ import Testing
         raceOnThreads(renew, renew, { serial.cancel() })
       }
       #expect(tokens.events.filter { !$0.isCancelled }.count == (round % 2 == 0 ? 1 : 0))
+    }
+  }
+
+  @Test("K13: all tokens before read cancelled when renew returns, also beside another renew")
+  func renewedMeanwhile() {
+    for _ in 0..<Rounds.few * 20 {
+      let serial = SerialCancellation()
+      let first = serial.renew()
+      let areCancelled = Recorder<Bool>()
+      let renew: @Sendable () -> Void = {
+        _ = serial.renew()
+        areCancelled.note(first.isCancelled)
+      }
+      raceOnThreads(renew, renew)
+      #expect(areCancelled.events == [true, true])
     }
   }
 

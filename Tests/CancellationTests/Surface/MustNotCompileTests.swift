@@ -72,8 +72,19 @@ struct MustNotCompileTests {
       final class State { var count = 0 }
       func misuse(_ token: CancellationToken, _ state: State) {
         token.onCancel { state.count += 1 }  // expected-error {{capture of 'state' with non-Sendable type 'State' in a '@Sendable' closure}}
-        token.cancel()  // expected-error {{value of type 'CancellationToken' has no member 'cancel'}}
+        token.cancel()  // expected-error {{'cancel()' is unavailable: only the source of a token can cancel it: keep the CancellationTokenSource}}
       }  // expected-note@-4 {{class 'State' does not conform to the 'Sendable' protocol}}
+      """)
+  }
+
+  @Test("K6: a source is linked to a token, and the compiler says so to who passes a source")
+  func linkedToSource() throws {
+    try check(
+      """
+      import Cancellation
+      let source = CancellationTokenSource()
+      let child = CancellationTokenSource(linkedTo: source)  // expected-error {{'init(linkedTo:)' is unavailable: write init(linkedTo: parent.token)}}
+      let right = CancellationTokenSource(linkedTo: source.token)
       """)
   }
 }

@@ -153,6 +153,20 @@ import Testing
     #expect((tokens[1] || tokens[0]).reason == .taskCancelled)
   }
 
+  @Test("K9: of tokens that had been cancelled the first gives the reason, with all(of:) the last")
+  func reasonsOfCancelled() {
+    let operands = (0..<2).map { _ in Operand() }
+    operands[1].settle(.cancelled, .deadlineExceeded)
+    operands[0].settle(.cancelled, .taskCancelled)
+    let tokens = operands.map(\.token)
+    #expect((tokens[0] || tokens[1]).reason == .taskCancelled)
+    #expect((tokens[1] || tokens[0]).reason == .deadlineExceeded)
+    #expect(CancellationToken.any(of: tokens).reason == .taskCancelled)
+    #expect((tokens[0] && tokens[1]).reason == .deadlineExceeded)
+    #expect(CancellationToken.all(of: tokens).reason == .deadlineExceeded)
+    #expect(CancellationTokenSource(linkedTo: tokens).token.reason == .taskCancelled)
+  }
+
   @Test(
     "K9: a derived token that is released leaves its operands; a decided one the other operand")
   func leaving() {
