@@ -1,5 +1,5 @@
 /// A part of the critical path's time. All segments, one after another, fill the time from the
-/// first enqueue to the last finish.
+/// first enqueue to the last finish or, while procedures are unfinished, until now.
 struct PathSegment {
   /// The index of its entry.
   var place: Int
@@ -115,16 +115,17 @@ extension ProcedureTimeline.Snapshot {
     let walk = pathWalk
     var segments: [PathSegment] = []
     var now = start
+    // A segment begins where the previous one ended. Between the two nothing is missing, except for
+    // the time between two threads' notes.
     func add(_ segment: PathSegment) {
+      guard now < segment.to else { return }
       var segment = segment
-      segment.from = max(segment.from, now)
-      guard segment.from < segment.to else { return }
+      segment.from = now
       segments.append(segment)
       now = segment.to
     }
     for (number, step) in walk.enumerated() {
-      let entry = entries[step.place]
-      let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? end
+      let begin = entries[step.place].endOfWaits ?? end
       addWaits(of: step.place, number, until: begin, since: now, add)
       for run in runSegments(of: step.place, step: number) { add(run) }
       // Add the time of its groups after their last child had finished.
@@ -136,6 +137,7 @@ extension ProcedureTimeline.Snapshot {
         for run in runSegments(of: place, step: number) { add(run) }
       }
     }
+    if let last = segments.indices.last { segments[last].to = max(now, end) }
     // Go back from the end: each step adds the waits of its successor.
     var parts: [PathSegment] = []
     var blocks: [PathSegment] = []
@@ -189,15 +191,18 @@ extension ProcedureTimeline.Snapshot {
     }
   }
 
-  /// Returns its time from start to finish; waits after the start are separate from its work.
+  /// Returns its time from start to finish; waits after the start are separate from its work. Of one
+  /// that never starts, returns the time from its cancel to its finish.
   private func runSegments(of place: Int, step: Int) -> [PathSegment] {
     let entry = entries[place]
-    guard let started = entry.times.started else { return [] }
+    guard let started = entry.endOfWaits else { return [] }
     let finish = max(entry.times.finished ?? end, started)
+    let isLingering = entry.times.started == nil && entry.times.cancelled != nil
+    let kind: ProcedureTimeline.PathShare.Kind = isLingering ? .wait(.lingering) : .work
     func part(_ from: Int64, _ to: Int64, _ wait: ProcedureTimeline.Wait? = nil) -> PathSegment {
       var part =
         wait.map { segment(of: $0, of: place, step: step, from: from, to: to) }
-        ?? PathSegment(place: place, step: step, from: from, to: to, kind: .work)
+        ?? PathSegment(place: place, step: step, from: from, to: to, kind: kind)
       part.isRunning = true
       return part
     }

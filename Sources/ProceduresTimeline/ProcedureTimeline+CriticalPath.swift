@@ -11,7 +11,7 @@ extension ProcedureTimeline {
       case dependency
       /// The previous step held a category that this one needed.
       case exclusion
-      /// The previous step freed the slot that this one took.
+      /// The previous step freed the slot that this one took, or has the one that it waits for.
       case slot
       /// The previous step is the barrier that kept this one back, or the last procedure that kept
       /// this barrier back.
@@ -31,6 +31,10 @@ extension ProcedureTimeline {
 
 extension ProcedureTimeline.Snapshot {
   /// The procedures that determined when the last one finished, from the first to the last.
+  ///
+  /// While procedures are unfinished, the path ends now: with the procedure whose present wait
+  /// before its start has lasted longest or, if none waits, with the running one that was enqueued
+  /// last.
   ///
   /// It is traced from the end. The predecessor of a procedure is the one that it waited for last:
   /// the dependency that ended last, the holder of its exclusion category, the procedure that freed
@@ -64,28 +68,61 @@ extension ProcedureTimeline.Snapshot {
 }
 
 private struct PathIndex {
+  /// When an entry ends: the later one is greater. An unfinished one ends after all that have
+  /// finished, and one that waits after those that run, since its own run is still to come.
+  private enum End: Comparable {
+    case finished(Int64)
+    case running
+    case waiting(nanoseconds: Int64)
+
+    init(of entry: ProcedureTimeline.Entry) {
+      if let finished = entry.times.finished {
+        self = .finished(finished)
+      } else if entry.endOfWaits != nil {
+        self = .running
+      } else {
+        self = .waiting(nanoseconds: entry.stretches.last?.nanoseconds ?? 0)
+      }
+    }
+  }
+
   private let snapshot: ProcedureTimeline.Snapshot
-  /// The child of each group that finished last.
+  /// The child of each group that ends last.
   private var lastChild: [Int: Int] = [:]
   /// The places of procedures that had a slot, by their queue or group, in the order of their
   /// finishes.
   private var finishers: [WaitNames.Home: [Int]] = [:]
+  /// The unfinished procedure that started first, by its queue or group.
+  private var runners: [WaitNames.Home: Int] = [:]
   private(set) var last: Int?
 
   init(of snapshot: ProcedureTimeline.Snapshot) {
     self.snapshot = snapshot
     let entries = snapshot.entries
-    for place in entries.indices {
+    var ends = entries.map(End.init(of:))
+    // Children are enqueued after their group, so an unfinished group's end is known by then: that
+    // of its last child. Of equal ends, the one that was enqueued last is the later.
+    for place in entries.indices.reversed() {
       let entry = entries[place]
-      guard entry.times.started != nil || entry.times.finished != nil else { continue }
+      if ends[place] == .running, let child = lastChild[entry.id] {
+        ends[place] = max(ends[place], ends[child])
+      }
       if let parent = entry.parent {
-        if isLater(place, than: lastChild[parent]) { lastChild[parent] = place }
+        if ends[place] > lastChild[parent].map({ ends[$0] }) ?? .finished(.min) {
+          lastChild[parent] = place
+        }
       }
-      if entry.parent == nil || snapshot.places[entry.parent ?? 0] == nil {
-        if isLater(place, than: last) { last = place }
+      if entry.parent.flatMap({ snapshot.places[$0] }) == nil {
+        if ends[place] > last.map({ ends[$0] }) ?? .finished(.min) { last = place }
       }
-      if entry.times.started != nil, entry.times.finished != nil {
-        finishers[WaitNames.Home(of: entry), default: []].append(place)
+    }
+    for place in entries.indices {
+      guard let started = entries[place].times.started else { continue }
+      let home = WaitNames.Home(of: entries[place])
+      if entries[place].times.finished != nil {
+        finishers[home, default: []].append(place)
+      } else if runners[home].map({ started < entries[$0].times.started ?? .max }) ?? true {
+        runners[home] = place
       }
     }
     for home in finishers.keys {
@@ -95,17 +132,15 @@ private struct PathIndex {
     }
   }
 
-  private func isLater(_ place: Int, than other: Int?) -> Bool {
-    guard let other else { return true }
-    return end(of: place) >= end(of: other)
-  }
-
   private func end(of place: Int) -> Int64 { snapshot.entries[place].times.finished ?? .max }
 
-  /// Returns the child of a group that finished last, at any depth; other procedures themselves.
+  /// Returns the child of a group that ends last, at any depth; other procedures themselves, and a
+  /// group that has not begun, or whose children had all ended before it began.
   func lowest(_ place: Int) -> Int {
     var place = place
-    while snapshot.entries[place].isGroup, let child = lastChild[snapshot.entries[place].id] {
+    while snapshot.entries[place].isGroup, let begin = snapshot.entries[place].endOfWaits,
+      let child = lastChild[snapshot.entries[place].id], end(of: child) >= begin
+    {
       place = child
     }
     return place
@@ -125,7 +160,7 @@ private struct PathIndex {
   /// longer one: a procedure that has waited for a holder also waits some microseconds for a slot.
   private func ownLink(of place: Int) -> (ProcedureTimeline.Step.Link, Int?)? {
     let entry = snapshot.entries[place]
-    let begin = entry.times.started ?? entry.times.cancelled ?? entry.times.finished ?? snapshot.end
+    let begin = entry.endOfWaits ?? snapshot.end
     let waits = entry.stretches.filter { !$0.cause.isAfterStart }
     let whole = waits.reduce(0) { $0 + $1.nanoseconds }
     var short: (ProcedureTimeline.Step.Link, Int?)?
@@ -149,7 +184,10 @@ private struct PathIndex {
     switch wait.cause {
     case .slot:
       let home = WaitNames.Home(of: snapshot.entries[place])
-      return finisher(in: home, until: time, not: place).map { (.slot, $0) }
+      // While it waits, none has freed the slot that it will take.
+      let isPresent = snapshot.entries[place].endOfWaits == nil && time == snapshot.end
+      let runner = isPresent ? runners[home] : nil
+      return (runner ?? finisher(in: home, until: time, not: place)).map { (.slot, $0) }
     case .exclusion: return blocker.map { (.exclusion, $0) }
     case .barrier: return blocker.map { (.barrier, $0) }
     case .dependency: return blocker.map { (.dependency, $0) }

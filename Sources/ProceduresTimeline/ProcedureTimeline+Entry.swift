@@ -85,6 +85,14 @@ extension ProcedureTimeline {
     /// at the same time, except a group and procedures below it. Nil if it has not started.
     public internal(set) var lane: Int?
 
+    /// The end of its waits before the start: its start; without a start, its cancel, or else the
+    /// end of its last wait before it finished. Nil while it waits.
+    var endOfWaits: Int64? {
+      if let end = times.started ?? times.cancelled { return end }
+      guard let finished = times.finished else { return nil }
+      return min(stretches.last { !$0.cause.isAfterStart }?.end ?? times.enqueued, finished)
+    }
+
     var times: Times
 
     /// Times in nanoseconds since the recording began.
@@ -145,7 +153,8 @@ extension ProcedureTimeline {
     /// The interval of a rate; nil for other causes.
     public internal(set) var interval: Duration?
 
-    /// The cause of the group's longest wait, if it waited for a group that waited.
+    /// The cause of the longest wait of its group, if it waited for that to begin. Nil if it waited
+    /// for its group to have a slot again: the timeline does not record what that waited for.
     public internal(set) var groupCause: WaitCause?
 
     /// Whether it is a barrier that waited for earlier procedures.

@@ -7,7 +7,7 @@ extension ProcedureTimeline {
     public enum Kind: Sendable, Hashable, CustomStringConvertible {
       /// A step ran, and its successor could not have run meanwhile.
       case work
-      /// A step waited; or a step ran while a later one waited for a slot, an exclusion or a
+      /// A step waited, or waits; or a step ran while a later one waited for a slot, an exclusion or a
       /// barrier.
       case wait(WaitCause)
       /// The next step was not on the queue yet.

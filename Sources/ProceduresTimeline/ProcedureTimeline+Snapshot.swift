@@ -43,7 +43,7 @@ extension ProcedureTimeline {
     /// The index of each entry, by its number.
     var places: [Int: Int]
 
-    /// The number of the entry that ends the critical path; nil for the entry that finished last.
+    /// The number of the entry that ends the critical path; nil for the one that ends last.
     var last: Int?
 
     init(of store: RecordStore) {
@@ -66,6 +66,7 @@ extension ProcedureTimeline {
       let last = entries.map { $0.times.finished ?? $0.times.started ?? $0.times.enqueued }.max()
       let now = clocks.map(\.now).max() ?? 0
       end = isComplete ? last ?? 0 : max(last ?? 0, now)
+      for place in entries.indices { entries[place].extendWait(until: end) }
       Lanes.assign(to: &entries, end: end)
       let places = Dictionary(uniqueKeysWithValues: zip(entries.map(\.id), entries.indices))
       WaitNames.complete(&entries, places: places)
@@ -83,7 +84,8 @@ extension ProcedureTimeline {
     /// Returns the first entry with a name.
     public func entry(named name: String) -> Entry? { entries.first { $0.name == name } }
 
-    /// The time from the first enqueue until the last finish.
+    /// The time from the first enqueue until the last finish or, while procedures are unfinished,
+    /// until now.
     public var duration: Duration { .nanoseconds(end - start) }
 
     /// The wall-clock time, since 1970, at which the first procedure was enqueued. Nil if nothing
@@ -176,6 +178,12 @@ extension ProcedureTimeline.Entry {
 }
 
 extension ProcedureTimeline.Entry {
+  /// A present wait lasts until the end of the snapshot: the records were read one after another.
+  fileprivate mutating func extendWait(until end: Int64) {
+    guard endOfWaits == nil, let last = stretches.indices.last else { return }
+    stretches[last].nanoseconds = max(end - stretches[last].from, 0)
+  }
+
   /// Adds waits after the start that the record lacks: a delay, and the time after a cancel, except
   /// for waits with a cause of their own. A cancelled group's time belongs to its children.
   fileprivate mutating func noteRun(until end: Int64) {

@@ -129,7 +129,7 @@ extension ProcedureTimeline.Snapshot {
       lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
       var line =
         "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.runText)"
-      var notes: [String] = []
+      var notes = entry.times.started == nil ? ["not started"] : []
       // A delay is nothing but its wait.
       let waits = entry.waits.filter {
         $0.cause != .delay && isWorthShowing($0, of: entry, least)

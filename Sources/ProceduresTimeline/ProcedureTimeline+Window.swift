@@ -5,7 +5,7 @@ extension ProcedureTimeline.Snapshot {
   /// finished before its begin.
   ///
   /// Waits, runs and shares outside that time are left out. Procedures that had not finished by its
-  /// end are unfinished, and the critical path ends with them.
+  /// end are unfinished, and the critical path ends with one of them.
   ///
   /// ```swift
   /// print(timeline.snapshot().during(.seconds(60) ..< .seconds(120)).verdict)
@@ -42,10 +42,10 @@ extension ProcedureTimeline.Snapshot {
     cut.places = Dictionary(
       uniqueKeysWithValues: zip(cut.entries.map(\.id), cut.entries.indices))
     // It ends with the unfinished procedures, if there are any; if not, with the last finish.
-    let open = cut.entries.first { $0.times.finished == nil && cut.places[$0.parent ?? 0] == nil }
+    let isComplete = cut.entries.allSatisfy { $0.times.finished != nil }
     cut.end =
-      open == nil ? cut.entries.compactMap(\.times.finished).max() ?? from : max(from, to)
-    cut.last = id ?? open?.id
+      isComplete ? cut.entries.compactMap(\.times.finished).max() ?? from : max(from, to)
+    cut.last = id
     return cut
   }
 }

@@ -637,7 +637,7 @@ enum TimelinePage {
         const gapRow = g => { const row = [swatch(g.cause, g.text), "", time(g.from), time(g.time), percent(g.time), ""]; row.kind = "gap"; return row; };
         const before = gaps.filter(g => !g.after);
         rows.push(...before.map(gapRow));
-        const row = [link(e), l === "beginning" ? (before.length ? "the wait above" : "the first") : binding(e, l), time(e.begin), time(e.end - e.begin), percent(e.end - e.begin), waitsText(e)];
+        const row = [link(e), l === "beginning" ? (before.length ? "the wait above" : "the first") : binding(e, l), ...(e.started >= 0 ? [time(e.begin), time(e.end - e.begin), percent(e.end - e.begin)] : ["never", "", ""]), waitsText(e)];
         row.kind = "step";
         rows.push(row, ...gaps.filter(g => g.after).map(gapRow));
       }

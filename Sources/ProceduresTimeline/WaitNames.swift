@@ -24,22 +24,31 @@ enum WaitNames {
     for place in entries.indices {
       let entry = entries[place]
       guard entry.nanosecondsWaited(for: .barrier) != 0 else { continue }
-      let end = entry.end(ofLast: .barrier)
+      let end = entry.isAtBarrier ? .max : entry.end(ofLast: .barrier)
       waiters[Home(of: entry), default: []].append((place, end))
     }
     guard !waiters.isEmpty else { return }
     var finishers: [Home: [Int]] = [:]
-    for place in entries.indices where entries[place].times.finished != nil {
+    /// The first unfinished procedure of each, which keeps all barriers closed.
+    var keepers: [Home: Int] = [:]
+    for place in entries.indices {
       let home = Home(of: entries[place])
-      if waiters[home] != nil { finishers[home, default: []].append(place) }
+      guard waiters[home] != nil else { continue }
+      if entries[place].times.finished != nil {
+        finishers[home, default: []].append(place)
+      } else if keepers[home] == nil {
+        keepers[home] = place
+      }
     }
     for (home, waiters) in waiters {
       let order = (finishers[home] ?? []).map { (place: $0, end: entries[$0].times.finished ?? 0) }
         .sorted { ($0.end, $0.place) < ($1.end, $1.place) }
       for waiter in waiters {
-        guard let place = lastFinisher(in: order, until: waiter.end, before: waiter.place) else {
-          continue
-        }
+        let keeper = keepers[home].flatMap { $0 < waiter.place ? $0 : nil }
+        let present = waiter.end == .max ? keeper : nil
+        guard
+          let place = present ?? lastFinisher(in: order, until: waiter.end, before: waiter.place)
+        else { continue }
         for index in entries[waiter.place].stretches.indices
         where entries[waiter.place].stretches[index].cause == .barrier {
           entries[waiter.place].stretches[index].blocker = entries[place].name
@@ -89,4 +98,7 @@ extension ProcedureTimeline.Entry {
   fileprivate func end(ofLast cause: ProcedureTimeline.WaitCause) -> Int64 {
     stretches.last { $0.cause == cause }?.end ?? times.enqueued
   }
+
+  /// Whether it waits for a barrier now.
+  fileprivate var isAtBarrier: Bool { endOfWaits == nil && stretches.last?.cause == .barrier }
 }

@@ -273,9 +273,12 @@ struct OpenRecord: Sendable {
 
   // MARK: After the start
 
-  /// The critical path contains no part of a procedure that never started.
+  /// Before the start, the time of observers is part of another wait, unless it was cancelled.
   mutating func beginObserving(_ event: ProcedureEvents, _ cause: WaitCause, at now: Int64) {
-    guard content.started != RecordedProcedure.never else { return }
+    switch life?.stage {
+    case .dependencies, .evaluation, .conditions, .ready, nil: return
+    case .ending, .started, .executing, .finishing, .finished: break
+    }
     observing = Observing(event: event, cause: cause, from: now)
   }
 

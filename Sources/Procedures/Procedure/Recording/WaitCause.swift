@@ -19,9 +19,10 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
   /// It waited for a thread of Dispatch, or for its own turn: nothing else was missing. The main
   /// thread is named for `ProcedureQueue.main`.
   case worker
-  /// An observer held an event back, after the start.
+  /// An observer held an event back, after the start, or after a cancel before it.
   case heldEvent
-  /// An observer was being called, on a worker, a queue or the main actor, after the start.
+  /// An observer was being called, on a worker, a queue or the main actor, after the start, or after
+  /// a cancel before it.
   case observer
   /// It waited for the main actor, to begin its closure or to call an observer there, after the
   /// start.
@@ -42,7 +43,8 @@ public enum WaitCause: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether it comes after the start: it is no part of the time from enqueued to started.
+  /// Whether it comes after the start, or after a cancel before it: it is no part of the time from
+  /// enqueued to started.
   public var isAfterStart: Bool {
     switch self {
     case .heldEvent, .observer, .mainActor, .delay, .lingering: true
