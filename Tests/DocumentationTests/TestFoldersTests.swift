@@ -2,7 +2,7 @@ import Foundation
 import ProcedureTestSupport
 import Testing
 
-/// Tests lie where their sources do: see *Where a change goes* in Architecture.
+/// Tests lie where their sources do: see *Where a change goes* in Contributing.
 @Suite(.hangLimit) struct TestFoldersTests {
   /// What belongs to no single folder of the sources.
   private static let concepts: Set<String> = [
