@@ -64,7 +64,7 @@ struct ListMachine: ~Copyable, Sendable {
   /// Whether no member starts any more.
   private(set) var isCancelled = false
   /// Whether the queue refuses procedures that are added.
-  private var isClosed = false
+  private(set) var isClosed = false
   /// Whether the queue has barriers, which decide when an added procedure may go on.
   private var holdsAdditions = false
   private let isGroup: Bool

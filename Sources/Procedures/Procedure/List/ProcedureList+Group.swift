@@ -52,9 +52,26 @@ extension ProcedureList {
 
   /// The queue refuses added procedures from now on.
   func close() {
-    // A later caller asks the machine, which has received all earlier arrivals by then.
+    // 1. A later caller asks the machine, which has received all earlier arrivals by then.
     arrivals.close()
-    locked { $0.machine.close() }
+    let closing = locked { storage in
+      storage.machine.close()
+      return storage.closing
+    }
+    // 2. Calls that wait until they may add something return.
+    closing?.cancel()
+  }
+
+  /// A token that is cancelled when the queue is closed.
+  var closing: CancellationToken {
+    // Under the lock it is closed, or `close()` finds the source.
+    let (source, isClosed) = locked { storage in
+      let source = storage.closing ?? CancellationTokenSource()
+      storage.closing = source
+      return (source, storage.machine.isClosed)
+    }
+    if isClosed { source.cancel() }
+    return source.token
   }
 
   /// The queue that the group is on is known, if its own list is on one: from now on children run

@@ -33,6 +33,8 @@ final class ProcedureList: Sendable {
     /// The waiters for finished members to leave, which check again after each end. Usually there
     /// are none.
     var leaveWaiters: FinishWaiters?
+    /// Cancelled when the queue is closed. Made for the first feed of the queue.
+    var closing: CancellationTokenSource?
     /// Whether the queue that owned the list has been deallocated.
     var isOrphaned = false
     /// This list itself, on behalf of its members: while it is orphaned and has some.
