@@ -25,10 +25,21 @@ extension ProcedureList {
   var keepsFinishedChildren: Bool {
     get { locked { $0.machine.keepsFinishedChildren } }
     set {
-      // They are released after the lock.
-      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
-      _ = forgotten
+      // 1. Children that leave from now on bring their weights.
+      let forgotten = locked { storage in
+        forgetsFinished.store(newValue ? 0 : 1)
+        return storage.machine.keepFinishedChildren(newValue)
+      }
+      // 2. Those that had left are released after the lock. Reading a weight acquires a procedure's
+      //    lock, which comes before that of the list.
+      let weight = forgotten.reduce(0) { $0 + $1.progressWeight }
+      if weight > 0 { locked { $0.machine.addForgotten(weight: weight) } }
     }
+  }
+
+  /// The children, and the sum of the weights of all finished ones that are no longer among them.
+  var childrenAndForgotten: (children: [Procedure], forgottenWeight: Double) {
+    locked { ($0.machine.children, $0.machine.forgottenWeight) }
   }
 
   /// The error of a procedure that this list refuses.
