@@ -37,6 +37,9 @@ extension ProcedureList {
     }
   }
 
+  /// Whether members may start: it is not suspended, and its group has a slot and executes.
+  var letsMembersStart: Bool { locked { $0.machine.isOpen } }
+
   /// The children, and the sum of the weights of all finished ones that are no longer among them.
   var childrenAndForgotten: (children: [Procedure], forgottenWeight: Double) {
     locked { ($0.machine.children, $0.machine.forgottenWeight) }
