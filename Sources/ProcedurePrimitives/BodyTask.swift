@@ -15,8 +15,8 @@ public protocol BodyWait: Sendable {
 ///
 /// A task that prefers an executor, as the tasks of procedures do, records its waits under its own
 /// number. A task that it awaits in a call of this library *stands in* for it, and records its
-/// waits there. Child tasks and a user's `Task { }` are not recorded: concurrent work may end their
-/// waits.
+/// waits there. Other child tasks and a user's `Task { }` are not recorded: concurrent work may end
+/// their waits.
 public struct BodyTask: Sendable {
   /// A wait of the task, or of a stand-in.
   public struct Entry: Sendable {
@@ -33,8 +33,7 @@ public struct BodyTask: Sendable {
   }
 
   private static let table = Locked(Table())
-  /// Whether there ever was a stand-in. Usually there was none, and a task without an executor
-  /// needs no search.
+  /// Whether there ever was a stand-in. Usually there was none, and no task needs a search.
   private static let hadStandIns = AtomicByte(0)
 
   private let number: Int
@@ -63,8 +62,11 @@ public struct BodyTask: Sendable {
     unsafe withUnsafeCurrentTask { task in
       guard let task = unsafe task else { return nil }
       let number = unsafe task.hashValue
-      if unsafe task.unownedTaskExecutor != nil { return Self(number: number) }
-      return hadStandIns.load() == 0 ? nil : table.withLock { $0.standIns[number] }
+      // A child task that stands in prefers the executor of its parent.
+      if hadStandIns.load() != 0, let other = table.withLock({ $0.standIns[number] }) {
+        return other
+      }
+      return unsafe task.unownedTaskExecutor != nil ? Self(number: number) : nil
     }
   }
 

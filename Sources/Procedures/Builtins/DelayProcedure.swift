@@ -54,6 +54,9 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
     if !timer.start(for: self, on: clock) { finish() }
   }
 
+  /// The timer has fired. Called on its thread.
+  func endHasCome() { finish() }
+
   final override func workDidEnter(_ phase: WorkPhase) {
     switch phase {
     case .cancelled: if isExecuting { finish() }
@@ -73,7 +76,7 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
 
 /// The interval between two attempts of a `RepeatProcedure`. The type lets a timeline distinguish
 /// it from work.
-nonisolated package final class AttemptDelay: DelayProcedure, @unchecked Sendable {}
+nonisolated package class AttemptDelay: DelayProcedure, @unchecked Sendable {}
 
 /// An end of a delay that is not an instant of the queue's clock, such as a `Date` with
 /// `ProceduresFoundation`.
@@ -94,7 +97,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   private let end: Due
   /// Once the timer is scheduled, only the thread that removes it from its service uses this: the
   /// timer's thread when it fires, or the turn's if it cancels the timer in time.
-  @safe @exclusivity(unchecked) private var procedure: Procedure?
+  @safe @exclusivity(unchecked) private var procedure: DelayProcedure?
   /// Only the turn uses it, also while the timer fires: so it is not in one struct with `procedure`.
   @safe @exclusivity(unchecked) private var pending: (clock: TimerClock, key: SlabKey)?
 
@@ -106,7 +109,7 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
   var length: Duration? { if case .after(let duration) = end { duration } else { nil } }
 
   /// False if the end has already passed.
-  func start(for procedure: Procedure, on queueClock: TimerClock) -> Bool {
+  func start(for procedure: DelayProcedure, on queueClock: TimerClock) -> Bool {
     let (clock, instant) =
       switch end {
       case .after(let duration): (queueClock, queueClock.now.saturatingAdvanced(by: duration))
@@ -126,6 +129,6 @@ private final class DelayTimer: TimerTarget, @unchecked Sendable {
 
   func timerFired() {
     let procedure = procedure.take()
-    procedure?.finish()
+    procedure?.endHasCome()
   }
 }

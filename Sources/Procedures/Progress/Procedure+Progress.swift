@@ -5,8 +5,8 @@ extension Procedure {
   ///
   /// It is 1 once the procedure has finished, even with errors. Before, it is the last reported
   /// fraction; for a group that reports nothing, the mean of its children's fractions by
-  /// `progressWeight`; for a retry, the fraction of its current attempt. Reading a group's fraction
-  /// visits all of its descendants.
+  /// `progressWeight`, including finished children that it no longer keeps; for a retry, the
+  /// fraction of its current attempt. Reading a group's fraction visits all of its descendants.
   public final var fractionCompleted: Double {
     // Iterative: groups may be nested thousands deep.
     var sum = 0.0
@@ -16,9 +16,10 @@ extension Procedure {
         sum += share * fraction
       } else if let source = procedure.progressSource {
         unvisited.append((source, share))
-      } else if let children = procedure.childList?.children {
-        let total = children.reduce(0) { $0 + $1.progressWeight }
+      } else if let (children, done) = procedure.childList?.childrenAndForgotten {
+        let total = children.reduce(done) { $0 + $1.progressWeight }
         guard total > 0 else { continue }
+        sum += share * done / total
         for child in children { unvisited.append((child, share * child.progressWeight / total)) }
       }
     }
@@ -123,7 +124,9 @@ extension Procedure {
           guard let node, added.isChild(of: group) else { return }
           watch(added.join(node, of: group))
         }
-        for child in group.children { unvisited += child.join(node, of: group) }
+        let (children, done) = group.list.childrenAndForgotten
+        if done > 0, !group.showsOnlyPrincipal { node.add(finished: done) }
+        for child in children { unvisited += child.join(node, of: group) }
       }
       if procedure.isFinished { node.finish() }
       procedure.addDidFinishBlockObserver { _, _ in node.finish() }
@@ -141,8 +144,11 @@ extension Procedure {
 
   /// The child whose progress counts as the group's; nil for the progress of all children together.
   private var progressSource: Procedure? {
-    guard type(of: self).traits.contains(.onlyPrincipalCounts) else { return nil }
-    return asGroup?.principal
+    showsOnlyPrincipal ? asGroup?.principal : nil
+  }
+
+  private var showsOnlyPrincipal: Bool {
+    type(of: self).traits.contains(.onlyPrincipalCounts)
   }
 
   private func isChild(of group: Procedure) -> Bool {

@@ -112,6 +112,11 @@ final class ProgressNode: Sendable {
     parent.propagate(parent.add(completed: completed, total: weight, at: place))
   }
 
+  /// Counts finished children that the group did not keep, before it was watched.
+  func add(finished weight: Double) {
+    propagate(add(completed: weight, total: weight, at: 0))
+  }
+
   private func beginGeneration() -> Int {
     state.withLock { state in
       state.generation += 1

@@ -5,34 +5,59 @@ internal import ProcedurePrimitives
 ///
 /// A procedure gives its place back when it has finished: see `PermitHolder`.
 ///
-/// | event     | places are free                       | all are taken                            |
-/// |-----------|---------------------------------------|------------------------------------------|
-/// | take      | takes one                             | waits, or is refused                     |
-/// | give back | frees one                             | hands it to the first waiter, if any     |
+/// | event     | places are free | all are taken                        | the queue is closed |
+/// |-----------|-----------------|--------------------------------------|---------------------|
+/// | take      | takes one       | waits, or is refused                 | takes one           |
+/// | give back | frees one       | hands it to the first waiter, if any | frees one           |
+/// | close     | –               | hands one to each waiter             | –                   |
 ///
-/// Invariant: while one waits, all places are taken.
+/// A closed queue has room for all, beyond the limit: it refuses them itself, and each gives its
+/// place back when it has finished.
+///
+/// Invariant: while one waits, all places are taken, and the queue is open.
 final class Permits: Sendable {
   private struct State: Sendable {
     let limit: Int
     var taken = 0
     let waiting = FinishWaiters()
-
-    mutating func take() -> Bool {
-      guard taken < limit else { return false }
-      taken += 1
-      return true
-    }
   }
 
   private let state: Locked<State>
+  private let closing: CancellationToken
 
-  init(for limit: Int) {
+  /// - Parameter closing: a token that is cancelled when the queue is closed.
+  init(for limit: Int, until closing: CancellationToken) {
     state = Locked(State(limit: limit))
+    self.closing = closing
   }
 
   var taken: Int { state.withLock { $0.taken } }
 
-  func takeIfFree() -> Bool { state.withLock { $0.take() } }
+  /// How many tasks and threads wait.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// Whether the queue refuses what is added.
+  var isClosed: Bool { closing.isCancelled }
+
+  func takeIfFree() -> Bool { state.withLock { take(&$0) } }
+
+  /// Takes a place if there is one.
+  ///
+  /// Called under the lock: a later close finds the caller among the waiters.
+  private func take(_ state: inout State) -> Bool {
+    guard state.taken < state.limit || isClosed else { return false }
+    state.taken += 1
+    return true
+  }
+
+  /// The queue was closed: hands a place to each waiter.
+  func close() {
+    let waiting = state.withLock { state in
+      state.taken += state.waiting.count
+      return state.waiting.takeAll()
+    }
+    FinishWaiter.resume(waiting)
+  }
 
   /// Takes a place, and waits for it if none is free.
   ///
@@ -43,9 +68,10 @@ final class Permits: Sendable {
   func take(on list: ProcedureList, in name: String) async -> Bool {
     await FinishWaiter.wait(in: name, for: .room(self, list)) { task in
       state.withLock { state in
-        // Check this under the lock: a later cancel finds the task among the waiters.
-        if Task.isCancelled { return false }
-        if state.take() { return true }
+        // Check this under the lock: a later cancel finds the task among the waiters. A closed
+        // queue refuses the procedure itself.
+        if Task.isCancelled, !isClosed { return false }
+        if take(&state) { return true }
         state.waiting.append(task)
         return nil
       }
@@ -60,7 +86,7 @@ final class Permits: Sendable {
   ///   is handed one, and its position.
   func takeOrStandInLine() -> (DispatchSemaphore, FinishWaiter.Place)? {
     state.withLock { state in
-      if state.take() { return nil }
+      if take(&state) { return nil }
       let (semaphore, place) = (DispatchSemaphore(value: 0), FinishWaiter.Place())
       state.waiting.append(.thread(semaphore, place))
       return (semaphore, place)

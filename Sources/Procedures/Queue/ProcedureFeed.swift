@@ -19,7 +19,8 @@ internal import ProcedurePrimitives
 /// its own places.
 ///
 /// If there was no room, the waiting task was cancelled, or the queue is closed, the procedure is
-/// cancelled and finishes without executing: every wait for it ends.
+/// cancelled and finishes without executing: every wait for it ends. The close of the queue ends
+/// all waits for room.
 ///
 /// ## Ordering
 /// Places are given in the order of the calls. Offer a procedure after its dependencies: if
@@ -33,7 +34,8 @@ internal import ProcedurePrimitives
 /// should not wait for room there: it holds its own slot meanwhile.
 ///
 /// ## Cost
-/// A feed costs about a microsecond for each procedure, in addition to adding it.
+/// A feed costs about a microsecond for each procedure, in addition to adding it. The call for an
+/// asynchronous sequence makes two child tasks.
 public final class ProcedureFeed: Sendable {
   /// The queue to which it adds procedures. The feed retains it.
   public let queue: ProcedureQueue
@@ -41,7 +43,8 @@ public final class ProcedureFeed: Sendable {
   /// How many of its procedures may be unfinished at a time.
   public let limit: Int
 
-  private let permits: Permits
+  let permits: Permits
+  private let registration: CancellationRegistration
 
   /// Makes a feed without procedures.
   ///
@@ -56,10 +59,15 @@ public final class ProcedureFeed: Sendable {
     }
     self.queue = queue
     self.limit = limit
-    permits = Permits(for: limit)
+    let permits = Permits(for: limit, until: queue.list.closing)
+    self.permits = permits
+    registration = queue.list.closing.onCancel { permits.close() }
   }
 
-  /// How many procedures have a place: they were added and have not finished.
+  deinit { registration.remove() }
+
+  /// How many procedures have a place: they were added, even to a closed queue, and have not
+  /// finished.
   public var count: Int { permits.taken }
 
   /// Waits until there is room, and adds a procedure.
@@ -145,33 +153,94 @@ public final class ProcedureFeed: Sendable {
   /// ```
   ///
   /// The feed asks the sequence for the next procedure only when there is room, and holds no place
-  /// while it waits for the sequence. A procedure that comes after the task was cancelled is
-  /// cancelled, and finishes.
+  /// while it waits for the sequence. It also returns when the task is cancelled or the queue is
+  /// closed: then it asks for no further procedure. A procedure that comes later is cancelled, and
+  /// finishes.
   ///
-  /// - Throws: the error of the sequence. Procedures added before go on.
+  /// The sequence is iterated in a child task, on the caller's actor. The close of the queue
+  /// cancels the child task, and the call returns as soon as the sequence has answered.
+  ///
+  /// - Throws: the error of the sequence, unless the queue is closed. Procedures added before go
+  ///   on.
   public func add<Procedures: AsyncSequence>(
     _ procedures: Procedures
   ) async throws(Procedures.Failure) where Procedures.Element: Procedure {
-    var iterator = procedures.makeAsyncIterator()
-    while await waitForRoom() {
-      guard let next = try await iterator.next(isolation: #isolation), await add(next) else {
-        return
+    let feeding: any Feeding<Procedures.Failure> = IteratorFeeding(
+      into: self, procedures.makeAsyncIterator(), in: .current)
+    let (actor, closing) = (#isolation, queue.list.closing)
+    let result = await withTaskGroup(of: Result<Void, Procedures.Failure>?.self) { group in
+      group.addTask { await feeding.run(on: actor) }
+      group.addTask {
+        await closing.waitUntilCancelled()
+        return nil
       }
+      // The end of one cancels the other.
+      var result = Result<Void, Procedures.Failure>.success(())
+      for await end in group {
+        group.cancelAll()
+        if let end { result = end }
+      }
+      return result
+    }
+    try result.get()
+  }
+
+  /// The iteration of an asynchronous sequence, in a child task of the call.
+  ///
+  /// Unchecked because the call hands the iterator to its child task, which uses it on the same
+  /// actor, and then waits for the child task.
+  private final class IteratorFeeding<Iterator: AsyncIteratorProtocol>: Feeding,
+    @unchecked Sendable
+  where Iterator.Element: Procedure {
+    private let feed: ProcedureFeed
+    private var iterator: Iterator
+    /// The task of the call, whose waits these are, if its waits are recorded.
+    private let body: BodyTask?
+
+    init(into feed: ProcedureFeed, _ iterator: Iterator, in body: BodyTask?) {
+      (self.feed, self.iterator, self.body) = (feed, iterator, body)
+    }
+
+    func run(on actor: isolated (any Actor)?) async -> Result<Void, Iterator.Failure> {
+      BodyTask.beginStandingIn(for: body, endedBy: nil)
+      defer { BodyTask.endStandingIn() }
+      do throws(Iterator.Failure) {
+        while await feed.waitForRoom() {
+          guard let next = try await iterator.next(isolation: actor), await feed.add(next) else {
+            break
+          }
+        }
+      } catch {
+        // After the close the sequence answers to its cancel.
+        if !feed.permits.isClosed { return .failure(error) }
+      }
+      return .success(())
     }
   }
 
-  /// - Returns: false if the task is cancelled.
+  /// - Returns: false if the task is cancelled, or the queue is closed.
   private func waitForRoom() async -> Bool {
     guard await permits.take(on: queue.list, in: "add(_:) of a feed") else { return false }
     // Not kept while the sequence is asked: that may take long, and others use the feed.
     permits.giveBack()
-    return true
+    return !permits.isClosed
   }
 
   private func addInPlace(_ procedure: Procedure) -> Bool {
     procedure.withCore { core in core.attachments.with(PermitHolder.self) { $0.permits = permits } }
     return queue.add(procedure)
   }
+}
+
+/// The iteration of an asynchronous sequence, as its task knows it: without its type, which a task
+/// may not capture.
+private protocol Feeding<Failure>: Sendable {
+  associatedtype Failure: Error
+
+  /// Adds all procedures of the sequence.
+  ///
+  /// - Parameter actor: the actor on which the sequence is iterated.
+  func run(on actor: isolated (any Actor)?) async -> Result<Void, Failure>
 }
 
 extension ProcedureQueue {
@@ -194,13 +263,14 @@ extension ProcedureQueue {
   }
 
   /// Adds the procedures of an asynchronous sequence while there is room, like `add(_:atMost:)`
-  /// with a plain one.
+  /// with a plain one. The close of the queue also ends a wait for the sequence.
   ///
   /// ```swift
   /// try await queue.add(urls.map { Fetch($0) }, atMost: 8)
   /// ```
   ///
-  /// - Throws: the error of the sequence. Procedures added before go on.
+  /// - Throws: the error of the sequence, unless the queue is closed. Procedures added before go
+  ///   on.
   public func add<Procedures: AsyncSequence>(
     _ procedures: Procedures, atMost limit: Int
   ) async throws(Procedures.Failure) where Procedures.Element: Procedure {

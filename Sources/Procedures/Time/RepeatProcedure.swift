@@ -99,8 +99,12 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ///
   /// The starts are due at `period`, twice `period` and so on after the first, by the queue's
   /// clock: small delays do not add up. Attempts never overlap. If an attempt takes longer than a
-  /// period, the machine sleeps, or the group is suspended, starts are missed, and `policy`
-  /// decides.
+  /// period, the machine sleeps, the repeat is suspended, or waits for a slot that it has given up,
+  /// starts are missed, and `policy` decides.
+  ///
+  /// An attempt with a condition, a category or a dependency of its own starts when these let it,
+  /// and is not missed; nor is one that waits for a thread, or for a place among the children. The
+  /// following start is at a multiple of the period again.
   ///
   /// - Parameters:
   ///   - name: its name in logs and errors.
@@ -203,7 +207,7 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
       let pause = pauses.next(isFirst: last == nil, on: clock), let made = makeNext?()
     else { return false }
     guard let last else {
-      add(made, after: nil, .length(.zero))
+      add(made, after: nil, pause)
       return true
     }
     guard let payload = payload(after: last, instead: made) else { return false }
@@ -221,10 +225,12 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
     payload.configure?(next)
     if let target = next as? any InputProcedure { give(storedInput, to: target) }
     // It starts when the previous attempt has finished, with its observers, and the wait is over.
-    if let last, let delay = pause.delay(on: clock) {
-      delay.add(dependency: last)
+    if let delay = pause.delay(before: next, in: self) {
       next.add(dependency: delay)
-      if !keepsSlotWhileWaiting { yieldSlot(during: delay, after: last) }
+      if let last {
+        delay.add(dependency: last)
+        if !keepsSlotWhileWaiting { yieldSlot(during: delay, after: last) }
+      }
       add(child: delay)
     } else if let last {
       next.add(dependency: last)

@@ -288,6 +288,36 @@ import Testing
     #expect(one.count == 0)
   }
 
+  @Test("Q7: a feed of an asynchronous sequence waits on behalf of the body that feeds")
+  func feedOfAsynchronousSequence() async {
+    let queue = ProcedureQueue(name: "queue")
+    let feed = ProcedureFeed(into: queue, atMost: 1)
+    let last = BlockProcedure(name: "last") {}
+    let waiting = AsyncProcedure(name: "waiting") { @Sendable in
+      // Room that only its own end would make.
+      let (one, input) = AsyncStream.makeStream(of: BlockProcedure.self)
+      input.yield(last)
+      input.finish()
+      await feed.add(one)
+    }
+    await feed.add(waiting)
+    await waiting.waitUntilFinished()
+    #expect((waiting.errors.first as? ProcedureError)?.cycle == ["waiting"])
+    // An element that only its own end would bring.
+    let asking = AsyncProcedure(name: "asking") { @Sendable procedure in
+      let own = procedure
+      await queue.add(
+        AsyncStream<BlockProcedure>(unfolding: {
+          await own.waitUntilFinished()
+          return nil
+        }), atMost: 2)
+    }
+    queue.add(asking)
+    await asking.waitUntilFinished()
+    #expect((asking.errors.first as? ProcedureError)?.cycle == ["asking"])
+    await queue.waitUntilAllFinished()
+  }
+
   @Test("Q7: a wait for room that others will make is no cycle")
   func room() async {
     let queue = ProcedureQueue(name: "queue")

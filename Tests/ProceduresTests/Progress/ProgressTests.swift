@@ -53,6 +53,77 @@ import Testing
     #expect(group.fractionCompleted == 0.9)
   }
 
+  @Test(
+    "a finished child counts as done, by its weight, whether or not the group keeps it",
+    arguments: [true, false])
+  func forgotten(keeps: Bool) async {
+    let (heavy, light, last) = (waiting(weight: 5), waiting(), waiting(weight: 2))
+    let group = GroupProcedure(heavy, GroupProcedure(light), last)
+    group.keepsFinishedChildren = keeps
+    let seen = group.progressUpdates
+    makeQueue().add(group)
+    scheduler.run()
+    heavy.finish()
+    scheduler.run()
+    #expect(group.fractionCompleted == 0.625)
+    light.finish()
+    last.report(fractionCompleted: 0.5)
+    scheduler.run()
+    #expect(group.children.count == (keeps ? 3 : 1))
+    #expect(group.fractionCompleted == 0.875)
+    var updates = seen.makeAsyncIterator()
+    #expect(await updates.next() == 0.875)
+    // A child that is added later has its share.
+    group.add(child: waiting(weight: 8))
+    #expect(group.fractionCompleted == 0.4375)
+    group.cancel()
+    scheduler.run()
+    #expect(group.fractionCompleted == 1)
+  }
+
+  @Test("children that a group forgets later, or before it is watched, count as done")
+  func forgottenLater() async {
+    let children = (0..<4).map { _ in waiting() }
+    let group = GroupProcedure(children: children)
+    makeQueue().add(group)
+    scheduler.run()
+    children[0].finish()
+    scheduler.run()
+    group.keepsFinishedChildren = false
+    #expect(group.children.count == 3 && group.fractionCompleted == 0.25)
+    children[1].finish()
+    scheduler.run()
+    #expect(group.children.count == 2 && group.fractionCompleted == 0.5)
+    group.keepsFinishedChildren = true
+    children[2].finish()
+    scheduler.run()
+    #expect(group.children.count == 2 && group.fractionCompleted == 0.75)
+    // Two were forgotten before the group is watched.
+    var updates = group.progressUpdates.makeAsyncIterator()
+    #expect(await updates.next() == 0.75)
+    children[3].report(fractionCompleted: 0.5)
+    #expect(await updates.next() == 0.875 && group.fractionCompleted == 0.875)
+    children[3].finish()
+    scheduler.run()
+    #expect(await updates.next() == 1)
+  }
+
+  @Test("a batch that forgets its children has the progress of all of them")
+  func forgetfulBatch() {
+    let seen = Recorder<Double>()
+    let batch = BatchProcedure { TransformProcedure<Int, Int> { $0 } }
+    batch.keepsFinishedChildren = false
+    batch.maxConcurrentChildCount = 1
+    batch.input = Array(0..<4)
+    batch.recover { batch, _, errors in
+      seen.note(batch.fractionCompleted)
+      return errors
+    }
+    makeQueue().add(batch)
+    scheduler.run()
+    #expect(seen.events == [0, 0.25, 0.5, 0.75])
+  }
+
   @Test("a watched group reports each change below, of late children too, and ends with 1")
   func watched() async {
     let (first, deep) = (waiting(), waiting())

@@ -1,7 +1,8 @@
-import Procedures
 import ProcedureTestSupport
 import ProceduresTesting
 import Testing
+
+@testable import Procedures
 
 @Suite(.hangLimit) struct ProcedureFeedTests {
   /// Procedures that are made when they are asked for, and how many there are that have not
@@ -244,6 +245,156 @@ import Testing
     #expect(!feed.addIfRoom(refused))
     let error = await refused.waitUntilFinished().errors.first as? ProcedureError
     #expect(error == ProcedureError(.queueClosed, procedure: "jobs"))
+  }
+
+  /// The ways to wait for room in a feed.
+  enum Wait: CaseIterable { case one, sequence, asynchronousSequence, thread }
+
+  @Test(
+    "Q8: a close ends each wait for room in a feed; what waits is refused, and finishes",
+    arguments: Wait.allCases)
+  func closeEndsWaits(_ wait: Wait) async {
+    let queue = ProcedureQueue(name: "jobs")
+    queue.diagnosticsHandler = { _ in }
+    let feed = ProcedureFeed(into: queue, atMost: 1)
+    let running = TracedProcedure("running", end: .whenTold)
+    feed.addIfRoom(running)
+    let source = Source()
+    let single = TracedProcedure("single")
+    let waiting = Task {
+      switch wait {
+      case .one: #expect(await feed.add(single) == false)
+      case .sequence: await feed.add((0..<3).lazy.map { _ in source.make() })
+      case .asynchronousSequence:
+        let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+        for number in 0..<3 { input.yield(number) }
+        await feed.add(numbers.map { _ in source.make() })
+      case .thread:
+        await onThreadOfItsOwn { #expect(feed.blockUntilAdded(single) == false) }
+      }
+    }
+    #expect(await eventually { feed.permits.waitingCount == 1 })
+    queue.close()
+    await waiting.value
+    #expect(source.made.value == 0)
+    if wait == .one || wait == .thread {
+      let error = await single.waitUntilFinished().errors.first as? ProcedureError
+      #expect(error == ProcedureError(.queueClosed, procedure: "jobs"))
+      #expect(!single.trace.events.contains("single execute"))
+    }
+    // What has a place keeps it until it has finished.
+    #expect(await eventually { feed.count == 1 })
+    running.finish()
+    await queue.drain()
+    #expect(await eventually { feed.count == 0 })
+  }
+
+  @Test("Q8: a close ends a feed that waits for its sequence, which gives nothing more to it")
+  func closeEndsIdleFeed() async {
+    let queue = ProcedureQueue()
+    let source = Source()
+    let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+    let feeding = Task { await queue.add(numbers.map { _ in source.make() }, atMost: 4) }
+    input.yield(1)
+    #expect(await eventually { source.made.value == 1 })
+    queue.close()
+    await feeding.value
+    input.yield(2)
+    #expect(source.made.value == 1)
+    await queue.drain()
+  }
+
+  @Test("Q8: an error with which a sequence answers to the close is not thrown")
+  func errorAfterClose() async throws {
+    let queue = ProcedureQueue()
+    let begun = Gate()
+    let throwing = AsyncThrowingStream<Procedure, any Error>(unfolding: {
+      begun.open()
+      try await Task.sleep(for: .seconds(1_000))
+      return nil
+    })
+    let feeding = Task { try await queue.add(throwing, atMost: 2) }
+    await begun.wait()
+    queue.close()
+    try await feeding.value
+  }
+
+  @Test("Q8: a feed asks no sequence for a closed queue")
+  func closedBefore() async {
+    let queue = ProcedureQueue()
+    queue.close()
+    let source = Source()
+    await queue.add((0..<5).lazy.map { _ in source.make() }, atMost: 2)
+    let (numbers, input) = AsyncStream.makeStream(of: Int.self)
+    input.yield(1)
+    await queue.add(numbers.map { _ in source.make() }, atMost: 2)
+    #expect(source.made.value == 0)
+  }
+
+  @Test("Q8, F3: nothing is lost when a queue is closed as room is made")
+  func raceOfClose() async {
+    for _ in 0..<Rounds.few * 4 {
+      let queue = ProcedureQueue(maxConcurrentProcedureCount: 2)
+      queue.diagnosticsHandler = { _ in }
+      let feed = ProcedureFeed(into: queue, atMost: 1)
+      let first = TracedProcedure("first", end: .whenTold)
+      feed.addIfRoom(first)
+      #expect(await eventually { first.isExecuting })
+      let others = (0..<3).map { TracedProcedure("other \($0)") }
+      let waits = others.dropLast().map { other in Task { await feed.add(other) } }
+      let third = others[2]
+      let blocked = Task { await onThreadOfItsOwn { feed.blockUntilAdded(third) } }
+      await Task.yield()
+      await race({ first.finish() }, { waits[0].cancel() }, { queue.close() })
+      for wait in waits + [blocked] { _ = await wait.value }
+      for other in others {
+        let outcome = await other.waitUntilFinished()
+        let wasAdded = outcome == .succeeded
+        #expect(wasAdded == other.trace.events.contains("\(other.name) execute"))
+      }
+      await queue.drain()
+      #expect(await eventually { feed.count == 0 })
+    }
+  }
+
+  /// Gives `count` procedures, and notes on which actor it is asked.
+  private struct Asked: AsyncSequence, AsyncIteratorProtocol {
+    typealias Element = BlockProcedure
+    typealias Failure = Never
+    var count: Int
+    let actors: Recorder<Bool>
+
+    func makeAsyncIterator() -> Self { self }
+
+    mutating func next() async -> BlockProcedure? { await next(isolation: nil) }
+
+    mutating func next(isolation actor: isolated (any Actor)?) async -> BlockProcedure? {
+      actors.note(actor === MainActor.shared)
+      count -= 1
+      return count < 0 ? nil : BlockProcedure {}
+    }
+  }
+
+  @Test("Q2: an asynchronous sequence is iterated on the actor of the call")
+  @MainActor func actor() async {
+    let queue = ProcedureQueue()
+    let actors = Recorder<Bool>()
+    await queue.add(Asked(count: 5, actors: actors), atMost: 2)
+    await queue.waitUntilAllFinished()
+    #expect(actors.events == Array(repeating: true, count: 6))
+  }
+
+  @Test("Q8: a feed leaves nothing on its queue when it is released")
+  func released() async {
+    let queue = ProcedureQueue()
+    weak var permits: Permits?
+    do {
+      let feed = ProcedureFeed(into: queue, atMost: 1)
+      permits = feed.permits
+      #expect(permits != nil)
+    }
+    #expect(permits == nil)
+    queue.close()
   }
 
   @Test("Q9: code that is not async blocks until there is room")

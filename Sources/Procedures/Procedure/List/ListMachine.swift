@@ -64,7 +64,7 @@ struct ListMachine: ~Copyable, Sendable {
   /// Whether no member starts any more.
   private(set) var isCancelled = false
   /// Whether the queue refuses procedures that are added.
-  private var isClosed = false
+  private(set) var isClosed = false
   /// Whether the queue has barriers, which decide when an added procedure may go on.
   private var holdsAdditions = false
   private let isGroup: Bool
@@ -248,9 +248,13 @@ struct ListMachine: ~Copyable, Sendable {
 
   /// Removes a member that has finished. The caller owns a reference to it.
   ///
+  /// - Parameter weight: its weight in the group's progress, used if the group forgets it.
   /// - Returns: whether that closed the group, and the request that the member must give up.
-  mutating func retire(_ member: Member) -> (closes: Bool, request: MemberRequest?) {
+  mutating func retire(
+    _ member: Member, weight: Double = 1
+  ) -> (closes: Bool, request: MemberRequest?) {
     guard buckets.held[member].bucket != .none else { return (false, nil) }
+    kept.leaves(weight: weight)
     // 1. Its slot is free from now on.
     buckets.remove(member)
     memberCount -= 1
@@ -407,9 +411,16 @@ extension ListMachine {
   struct KeptChildren: Sendable {
     fileprivate(set) var all: [Procedure] = []
     fileprivate(set) var isKept = true
+    /// The sum of the weights of all children that have finished and were forgotten.
+    fileprivate(set) var forgottenWeight = 0.0
 
     mutating func add(_ procedure: Procedure) {
       if isKept { all.append(procedure) }
+    }
+
+    /// A child has finished.
+    mutating func leaves(weight: Double) {
+      if !isKept { forgottenWeight += weight }
     }
   }
 
@@ -425,6 +436,9 @@ extension ListMachine {
   /// Whether `children` has finished ones.
   var keepsFinishedChildren: Bool { kept.isKept }
 
+  /// The sum of the weights of the finished children that `children` does not have.
+  var forgottenWeight: Double { kept.forgottenWeight }
+
   /// The group consists of these children, which were inserted. User code of one of them, in a turn
   /// before the others were inserted, may have added more.
   mutating func consist(of children: [Procedure]) {
@@ -432,13 +446,19 @@ extension ListMachine {
     kept.all = kept.all.isEmpty ? children : children + kept.all
   }
 
-  /// - Returns: the forgotten children, which the caller releases when it holds no lock.
+  /// - Returns: the forgotten children that have finished, whose weights the caller adds. It
+  ///   releases them when it holds no lock.
   mutating func keepFinishedChildren(_ keeps: Bool) -> [Procedure] {
     guard keeps != keepsFinishedChildren else { return [] }
-    let forgotten = kept.all
-    kept = KeptChildren(all: keeps ? procedures : [], isKept: keeps)
+    // Unfinished ones are members, and count when they leave.
+    let forgotten = kept.all.filter { buckets.held[$0].bucket == .none }
+    kept.all = keeps ? procedures : []
+    kept.isKept = keeps
     return forgotten
   }
+
+  /// Counts finished children that the group has forgotten.
+  mutating func addForgotten(weight: Double) { kept.forgottenWeight += weight }
 
   /// The group announces its present children; a caller that adds a later child announces it.
   mutating func announce() { isAnnounced = true }

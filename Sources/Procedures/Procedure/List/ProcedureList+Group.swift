@@ -25,10 +25,24 @@ extension ProcedureList {
   var keepsFinishedChildren: Bool {
     get { locked { $0.machine.keepsFinishedChildren } }
     set {
-      // They are released after the lock.
-      let forgotten = locked { $0.machine.keepFinishedChildren(newValue) }
-      _ = forgotten
+      // 1. Children that leave from now on bring their weights.
+      let forgotten = locked { storage in
+        forgetsFinished.store(newValue ? 0 : 1)
+        return storage.machine.keepFinishedChildren(newValue)
+      }
+      // 2. Those that had left are released after the lock. Reading a weight acquires a procedure's
+      //    lock, which comes before that of the list.
+      let weight = forgotten.reduce(0) { $0 + $1.progressWeight }
+      if weight > 0 { locked { $0.machine.addForgotten(weight: weight) } }
     }
+  }
+
+  /// Whether members may start: it is not suspended, and its group has a slot and executes.
+  var letsMembersStart: Bool { locked { $0.machine.isOpen } }
+
+  /// The children, and the sum of the weights of all finished ones that are no longer among them.
+  var childrenAndForgotten: (children: [Procedure], forgottenWeight: Double) {
+    locked { ($0.machine.children, $0.machine.forgottenWeight) }
   }
 
   /// The error of a procedure that this list refuses.
@@ -52,9 +66,26 @@ extension ProcedureList {
 
   /// The queue refuses added procedures from now on.
   func close() {
-    // A later caller asks the machine, which has received all earlier arrivals by then.
+    // 1. A later caller asks the machine, which has received all earlier arrivals by then.
     arrivals.close()
-    locked { $0.machine.close() }
+    let closing = locked { storage in
+      storage.machine.close()
+      return storage.closing
+    }
+    // 2. Calls that wait until they may add something return.
+    closing?.cancel()
+  }
+
+  /// A token that is cancelled when the queue is closed.
+  var closing: CancellationToken {
+    // Under the lock it is closed, or `close()` finds the source.
+    let (source, isClosed) = locked { storage in
+      let source = storage.closing ?? CancellationTokenSource()
+      storage.closing = source
+      return (source, storage.machine.isClosed)
+    }
+    if isClosed { source.cancel() }
+    return source.token
   }
 
   /// The queue that the group is on is known, if its own list is on one: from now on children run

@@ -33,6 +33,8 @@ final class ProcedureList: Sendable {
     /// The waiters for finished members to leave, which check again after each end. Usually there
     /// are none.
     var leaveWaiters: FinishWaiters?
+    /// Cancelled when the queue is closed. Made for the first feed of the queue.
+    var closing: CancellationTokenSource?
     /// Whether the queue that owned the list has been deallocated.
     var isOrphaned = false
     /// This list itself, on behalf of its members: while it is orphaned and has some.
@@ -69,6 +71,10 @@ final class ProcedureList: Sendable {
   /// Whether its members are recorded, or will be: see `ProcedureList+Recording`. Changes under the
   /// lock.
   let recordingStatus = AtomicByte(0)
+
+  /// Whether the group does not keep finished children, whose weights it adds up. Changes under the
+  /// lock.
+  let forgetsFinished = AtomicByte(0)
 
   init(context: SchedulingContext, delegate: ListDelegate? = nil) {
     queueContext = SetOnce(context)
@@ -663,13 +669,16 @@ extension ProcedureList {
   /// - Returns: the next job; and the group whose last child this was, if the caller now holds its
   ///   turn.
   func retire(_ member: Member, takesNext: Bool) -> (next: Job?, finishedGroup: Procedure?) {
+    // Read before the list's lock, which comes after the procedure's. A child that leaves while the
+    // group begins to forget counts with the default weight.
+    let weight = forgetsFinished.load() == 0 ? 1 : member.with { $0.progressWeight }
     let (job, followUp, end) = storage.withLock { storage -> (Job?, FollowUp, LastEnd?) in
       // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
       //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
       //    of its last child.
       if storage.machine.membership(of: member).bucket == .none { admitAll(&storage) }
       let hasStarted = storage.machine.membership(of: member).bucket != .granted
-      let (closes, request) = storage.machine.retire(member)
+      let (closes, request) = storage.machine.retire(member, weight: weight)
       receiveArrivals(&storage)
       // 2. Usually that is all. Its categories are free now, and are offered before the next job is
       //    taken.
