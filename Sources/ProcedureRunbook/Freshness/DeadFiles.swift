@@ -25,6 +25,8 @@ struct DeadFiles {
     /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
   }
+    /// Whether all in it is of steps, if it is a folder.
+    let wasEmpty: Bool
 
   let files: [File]
   /// The inputs of the plan's steps: one may be a folder with such files.
@@ -47,7 +49,7 @@ struct DeadFiles {
           candidates.append(
             File(
               path: file.path, step: file.step, isRenamed: names.contains(file.step),
-              journal: journal, digest: file.digest))
+              journal: journal, digest: file.digest, wasEmpty: file.wasEmpty))
         }
       }
     }
@@ -72,11 +74,11 @@ struct DeadFiles {
 
   // MARK: Words
 
-  /// Sentences that name the first few. They leave out files that have changed since: those belong
-  /// to the user.
+  /// Sentences that name the first few. They leave out files that have changed since, and folders
+  /// with files that were there before: those belong to the user.
   func sentences(from directory: FilePath) -> [String] {
     let most = 5
-    let files = files.reversed().filter(isAsLeft)
+    let files = files.reversed().filter { isOfSteps($0) && isAsLeft($0) }
     var sentences = files.prefix(most).map { file in
       "'\(Self.shown(file.path, directory))' was made by step '\(file.step.visible)', "
         + (file.isRenamed
@@ -101,7 +103,7 @@ struct DeadFiles {
 
   // MARK: Removal
 
-  /// Removes them, except files that have changed since.
+  /// Removes them, except files that have changed since, and folders that others may have filled.
   ///
   /// - Parameter isPreview: whether it only reports.
   /// - Returns: the lines about removed files, and the problems.
@@ -112,6 +114,12 @@ struct DeadFiles {
       let maker = "step '\(file.step.visible)'"
       guard isAsLeft(file) else {
         problems.append(
+      guard isOfSteps(file) else {
+        problems.append(
+          "\(name) is not known to have been empty before \(maker) made it, and stays: "
+            + "remove in it what you do not need")
+        continue
+      }
           "\(name) is not as \(maker) left it, and stays: remove it if you do not need it")
         continue
       }
@@ -129,6 +137,11 @@ struct DeadFiles {
 
   /// Whether the file is unchanged. A file of a step that failed counts as unchanged.
   private func isAsLeft(_ file: File) -> Bool {
+  /// Whether nothing in it is of others than steps: a file is its step's as a whole.
+  private func isOfSteps(_ file: File) -> Bool {
+    file.wasEmpty || (try? FileStatus(file.path))?.kind != .folder
+  }
+
     guard let digest = file.digest else { return true }
     guard let looks = looks[ObjectIdentifier(file.journal)],
       let number = file.journal.numbers(of: [file.path]).first

@@ -439,3 +439,32 @@ struct RunbookFreshnessTests {
     }
   }
 }
+  @Test("--prune removes no folder in which there were files before its step made anything there")
+  func usersFolder() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "mine", "run": "cp in out/x", "inputs": "in", "outputs": "out"},
+         {"name": "linked", "run": "cp in link/x", "inputs": "in", "outputs": "link"},
+         {"name": "inner", "run": "cp in site/inner", "inputs": "in", "outputs": "site/inner"},
+         {"name": "site", "after": "inner", "run": "cp in site/x; test -e ok", "inputs": "in", "outputs": "site"}]
+        """,
+      """
+      mkdir -p out disk; echo 1 > in; echo mine > out/README; touch disk/own; ln -s disk link
+      $RUNBOOK -q -k plan.json; touch ok; $RUNBOOK -q plan.json; $RUNBOOK -q --force plan.json
+      echo '[{"name": "z", "run": "true"}]' > plan.json
+      $RUNBOOK plan.json > text; $RUNBOOK --prune plan.json; find out disk link site
+      """)
+    #expect(
+      Set(execution.lines) == [
+        "removed 'site/inner', which step 'inner' had made",
+        "removed 'site', which step 'site' had made",
+        "out", "out/README", "out/x", "disk", "disk/own", "disk/x", "link",
+      ], "\(execution.output)\(execution.errorOutput)")
+    #expect(!runbook.hasFile("site"))
+    for (folder, step) in [("out", "mine"), ("link", "linked")] {
+      let sentence =
+        "'\(folder)' is not known to have been empty before step '\(step)' made it, and stays"
+      #expect(execution.errorOutput.contains(sentence), "\(execution.errorOutput)")
+    }
+  }
+
