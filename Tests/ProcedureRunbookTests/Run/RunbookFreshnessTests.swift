@@ -253,6 +253,34 @@ struct RunbookFreshnessTests {
       ])
   }
 
+  @Test("no timeout holds while outputs are read, and what stops the run stops that")
+  func readingOutputs() async throws {
+    try runbook.makePipe("made")
+    try runbook.makePipe("never")
+    // Nobody can read the output to its end. When 'late' has timed out, 'big' would have, too.
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "big", "run": "echo ran >> log; truncate -s 900G big; echo > made", "outputs": "big",
+          "timeout": 1, "retries": 2},
+         {"name": "ended", "run": "cat made"},
+         {"name": "late", "after": "ended", "run": "exec 3<> never; cat never", "timeout": 1.5}]
+        """, "-j2")
+    #expect(execution.exit == .status(1))
+    #expect(
+      execution.output.contains(
+        "big | the run was stopped before its outputs were read: the next run makes it again"),
+      "\(execution.output)")
+    #expect(
+      execution.lines.last?.hasSuffix("1 failed, 2 succeeded") ?? false, "\(execution.output)")
+    #expect(runbook.text("log") == "ran\n")
+    let next = try await runbook.shell(
+      plan: #"[{"name": "big", "run": "truncate -s 1 big", "outputs": "big"}]"#,
+      "$RUNBOOK --explain plan.json")
+    #expect(
+      next.output.contains("runs: the last time the run was stopped before its outputs were read"),
+      "\(next.output)")
+  }
+
   // MARK: Names
 
   @Test("two spellings of one letter are two files, as inputs, outputs, in folders and depfiles")
