@@ -378,7 +378,73 @@ struct RunbookFreshnessTests {
         "cc | runs: the last time its depfile named 'none.h', which was not there"))
   }
 
+  // MARK: Links
+
+  @Test("a step comes after the maker of what it reads, by any path that leads to the file")
+  func linkedMakers() async throws {
+    for (input, link) in [
+      ("link/x", "ln -s out link"), ("flink", "ln -s out/x flink"), ("*.csv", "ln -s out/x a.csv"),
+      ("link/../out/x", "mkdir other; ln -s other link; ln -s ../out other/out; ln -s out/x none"),
+    ] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: """
+          [{"name": "read", "run": "cat \"$1\" > y", "inputs": "\(input)", "outputs": "y"},
+           {"name": "make", "run": "cp in out/x", "inputs": "in", "outputs": "out/x"}]
+          """,
+        """
+        mkdir out; echo old > out/x; \(link); echo 1 > in; $RUNBOOK -q -j1 plan.json; cat y
+        echo 2 > in; $RUNBOOK -q -j1 plan.json; cat y; $RUNBOOK plan.json | tail -n 1
+        """)
+      #expect(execution.lines.prefix(2) == ["1", "2"], "\(input)")
+      #expect(execution.lines.last?.hasSuffix("2 not needed") ?? false, "\(input)")
+    }
+  }
+
+  @Test("a depfile may name a made file by a link; two makers of one file by a link are refused")
+  func linkedDependency() async throws {
+    let ends = try await ends(
+      """
+      [{"name": "read", "run": "cat link/x > y; echo 'y: link/x' > d", "outputs": "y", "depfile": "d"},
+       {"name": "make", "run": "cp in out/x", "inputs": "in", "outputs": "out/x"}]
+      """,
+      """
+      mkdir out; ln -s out link; echo 1 > in; cp in out/x; touch -d 2020-01-01 out/x
+      run -j1 > text; run -j1 > text; echo 2 > in; run -j1; cat y
+      echo '[{"name": "a", "run": "x", "outputs": "out/x"}, {"name": "b", "run": "x", "outputs": "link/x"}]' > plan.json
+      $RUNBOOK --check plan.json 2>&1 | grep -o "'link/x' is an output of two steps, .*"
+      """)
+    #expect(ends == ["2 succeeded", "2", "'link/x' is an output of two steps, 'a' and 'b'"])
+  }
+
   // MARK: What is dead
+
+  @Test("--prune removes nothing that a step names by another path")
+  func prunedByLink() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "a", "run": "cp in out/a", "inputs": "in", "outputs": "out/a"},
+         {"name": "b", "run": "cp in out/b", "inputs": "in", "outputs": "out/b"},
+         {"name": "c", "run": "cp in out/c", "inputs": "in", "outputs": "out/c"},
+         {"name": "d", "run": "mkdir folder; cp in folder/d", "inputs": "in", "outputs": "folder"},
+         {"name": "e", "run": "cp in data/e", "inputs": "in", "outputs": "data/e"},
+         {"name": "gone", "run": "cp in out/gone", "inputs": "in", "outputs": "out/gone"}]
+        """,
+      """
+      echo 1 > in; $RUNBOOK -q plan.json; ln -s out link; ln -s out/b flink; ln -s folder linked
+      mkdir disk; mv data disk/data; ln -s disk/data data
+      echo '[{"name": "a", "run": "cp in link/a", "inputs": "in", "outputs": "link/a"},
+       {"name": "use", "run": "cat $1 $2 $3 > y", "inputs": ["flink", "link/c", "linked/d"], "outputs": "y"},
+       {"name": "e", "run": "cp in disk/data/e", "inputs": "in", "outputs": "disk/data/e"}]' > plan.json
+      $RUNBOOK --prune plan.json; $RUNBOOK -q plan.json; $RUNBOOK --prune plan.json
+      for f in out/a out/b out/c folder/d data/e; do test -e $f || echo "$f is lost"; done
+      """)
+    #expect(
+      execution.lines == [
+        "removed 'out/gone', which step 'gone' had made", "there is nothing to remove",
+      ], "\(execution.output)\(execution.errorOutput)")
+    #expect(execution.errorOutput.isEmpty, "\(execution.errorOutput)")
+  }
 
   private let dead = """
     [{"name": "a", "run": "echo a > work/a", "outputs": "work/a"},
@@ -441,32 +507,6 @@ struct RunbookFreshnessTests {
     #expect(execution.errorOutput.contains("'c' is not as step 'c' left it, and stays"))
   }
 
-  @Test("a file of a gone step in an included plan is named, and --prune removes it")
-  func included() async throws {
-    let execution = try await runbook.shell(
-      plan: """
-        {"include": "lib/part.json",
-         "steps": [{"name": "report", "run": "echo \\"$@\\" > report", "inputs": "lib/work/*", "outputs": "report"}]}
-        """,
-      """
-      mkdir -p lib/raw; for s in a b; do echo $s > lib/raw/$s.csv; done
-      echo '[{"name": "sort {s}", "each": {"s": "raw/{s}.csv"}, "inputs": "raw/{s}.csv", "outputs": "work/{s}",
-              "run": "sort raw/$s.csv > work/$s"}]' > lib/part.json
-      $RUNBOOK -q plan.json; $RUNBOOK -q --force lib/part.json; rm lib/raw/b.csv; $RUNBOOK -q plan.json; cat report
-      echo '[{"name": "none", "run": "touch none", "outputs": "none"}]' > plan.json; rm lib/part.json
-      $RUNBOOK -q plan.json; $RUNBOOK --prune plan.json
-      """)
-    #expect(execution.lines.first == "lib/work/a", "\(execution.output)\(execution.errorOutput)")
-    for (file, count) in [("a", 2), ("b", 3)] {
-      let sentence =
-        "'lib/work/\(file)' was made by step 'sort \(file)', which is not in the plan any more"
-      #expect(
-        execution.errorOutput.components(separatedBy: sentence).count == count,
-        "\(execution.errorOutput)")
-      #expect(execution.output.contains("removed 'lib/work/\(file)'"), "\(execution.output)")
-    }
-  }
-}
   @Test("--prune removes no folder in which there were files before its step made anything there")
   func usersFolder() async throws {
     let execution = try await runbook.shell(
@@ -496,3 +536,29 @@ struct RunbookFreshnessTests {
     }
   }
 
+  @Test("a file of a gone step in an included plan is named, and --prune removes it")
+  func included() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        {"include": "lib/part.json",
+         "steps": [{"name": "report", "run": "echo \\"$@\\" > report", "inputs": "lib/work/*", "outputs": "report"}]}
+        """,
+      """
+      mkdir -p lib/raw; for s in a b; do echo $s > lib/raw/$s.csv; done
+      echo '[{"name": "sort {s}", "each": {"s": "raw/{s}.csv"}, "inputs": "raw/{s}.csv", "outputs": "work/{s}",
+              "run": "sort raw/$s.csv > work/$s"}]' > lib/part.json
+      $RUNBOOK -q plan.json; $RUNBOOK -q --force lib/part.json; rm lib/raw/b.csv; $RUNBOOK -q plan.json; cat report
+      echo '[{"name": "none", "run": "touch none", "outputs": "none"}]' > plan.json; rm lib/part.json
+      $RUNBOOK -q plan.json; $RUNBOOK --prune plan.json
+      """)
+    #expect(execution.lines.first == "lib/work/a", "\(execution.output)\(execution.errorOutput)")
+    for (file, count) in [("a", 2), ("b", 3)] {
+      let sentence =
+        "'lib/work/\(file)' was made by step 'sort \(file)', which is not in the plan any more"
+      #expect(
+        execution.errorOutput.components(separatedBy: sentence).count == count,
+        "\(execution.errorOutput)")
+      #expect(execution.output.contains("removed 'lib/work/\(file)'"), "\(execution.output)")
+    }
+  }
+}
