@@ -27,6 +27,8 @@ struct Command {
       StandardStreams.complainAboutThreads()
       exit(1)
     }
+    // Who ignores it passes that on, and then the system keeps no exits of programs.
+    _ = signal(SIGCHLD, SIG_DFL)
     // `runbook | head` must not end this process by SIGPIPE and leave programs running.
     _ = signal(SIGPIPE, SIG_IGN)
     // A file that may not grow (ulimit -f) must not end it either: it is reported, like a full

@@ -68,6 +68,8 @@
       guard let directory else { return }
       let reason: String
       switch Self.mode(ofFile: directory) {
+      // The system would read the path up to that byte only.
+      case _ where directory.utf8.contains(0): reason = "has a zero byte in its path"
       case nil: reason = "does not exist"
       case let mode? where mode & S_IFMT != S_IFDIR: reason = "is not a directory"
       default:

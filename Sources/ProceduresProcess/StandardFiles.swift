@@ -57,8 +57,10 @@
     ) throws(Failure) -> Int32 {
       let isRelative = path.utf8.first != UInt8(ascii: "/")
       let place = isRelative ? configuration.directory.map { $0 + "/" + path } ?? path : path
-      let descriptor = openDescriptor(place, flags | O_CLOEXEC)
-      let code = errno
+      // The system would read the path up to that byte only.
+      let hasZero = place.utf8.contains(0)
+      let descriptor = hasZero ? -1 : openDescriptor(place, flags | O_CLOEXEC)
+      let code = hasZero ? EINVAL : errno
       // If a standard stream of this process is closed, the descriptor may have its number, and
       // would be overwritten.
       guard descriptor >= 0 else {
@@ -67,7 +69,7 @@
           ProcessError(
             .fileNotOpened, program: configuration.program,
             "'\(path)', for '\(configuration.program)', cannot be opened: "
-              + ProgramLookup.message(for: code)))
+              + (hasZero ? "its path has a zero byte" : ProgramLookup.message(for: code))))
       }
       guard descriptor <= 2 else { return descriptor }
       defer { close(descriptor) }

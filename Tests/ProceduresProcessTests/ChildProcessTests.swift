@@ -155,6 +155,7 @@
         ("/etc", nil, .notExecutable, "'/etc' is a directory"),
         ("/bin/sh", "/no/such/dir", .directoryNotFound, "directory '/no/such/dir'"),
         ("/bin/sh", "/etc/passwd", .directoryNotFound, "is not a directory"),
+        ("/bin/sh", "/tmp\u{0}/x", .directoryNotFound, "has a zero byte in its path"),
         ("a\u{0}b", nil, .programNotFound, "no program"),
       ] as [(String, String?, ProcessError.Code, String)])
     func cannotRun(
@@ -167,6 +168,23 @@
       #expect(code ~= error! && !(code ~= CancellationError()))
       #expect(error?.program == program)
       #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+    }
+
+    @Test("a file with a zero byte in its path is refused, and none with the part before is made")
+    func zeroByteInFile() async throws {
+      let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID())").path
+      var output = ProcessConfiguration(program: "/bin/echo", arguments: ["x"])
+      output.standardOutput = .file("\(path)\u{0}.log")
+      var input = ProcessConfiguration(program: "/bin/cat")
+      input.standardInput = .file("/etc/passwd\u{0}.txt")
+      for configuration in [output, input] {
+        let error = await #expect(throws: ProcessError.self) { try await run(configuration).get() }
+        #expect(error?.code == .fileNotOpened, "\(String(describing: error))")
+        #expect(
+          error?.description.contains("its path has a zero byte") == true,
+          "\(String(describing: error))")
+      }
+      #expect(!FileManager.default.fileExists(atPath: path))
     }
 
     @Test("a script whose interpreter is missing is an error that says so")

@@ -12,8 +12,9 @@
 /// A file is dead when all of this holds:
 /// 1. The step that made it last belonged to this plan, to a plan whose file was removed, or to a
 ///    file that this plan and others include.
-/// 2. No living step makes it, a folder above it, or a file in it. Living steps are those of this
-///    plan, and of all other plans that were run here or are beside it.
+/// 2. No living step makes it, a folder above it, or a file in it, by any path that leads there.
+///    Living steps are those of this plan, and of all other plans that were run here or are beside
+///    it.
 /// 3. No living step names it among its inputs, or has read it, by its `depfile`.
 struct DeadFiles {
   struct File {
@@ -24,6 +25,8 @@ struct DeadFiles {
     let journal: RunJournal
     /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
+    /// Whether all in it is of steps, if it is a folder.
+    let wasEmpty: Bool
   }
 
   let files: [File]
@@ -47,7 +50,7 @@ struct DeadFiles {
           candidates.append(
             File(
               path: file.path, step: file.step, isRenamed: names.contains(file.step),
-              journal: journal, digest: file.digest))
+              journal: journal, digest: file.digest, wasEmpty: file.wasEmpty))
         }
       }
     }
@@ -55,13 +58,13 @@ struct DeadFiles {
       (files, readers, looks, living) = ([], [], [:], nil)
       return
     }
-    // 2. Leave out files that other plans make or read.
+    // 2. Leave out files that other plans make or read, and those that have another path now.
     let living = Living(plan, all, journals.plan)
     self.living = living
     // The files of a folder come before the folder.
     files = candidates.filter { !living.needs($0.path) }.sorted { $0.path > $1.path }
     readers = plan.steps.flatMap { step in
-      step.inputs.map { (step.path(of: $0).shortest, step.name) }
+      step.inputs.map { (living.real(step.path(of: $0)), step.name) }
     }
     looks = Dictionary(
       files.map {
@@ -72,11 +75,11 @@ struct DeadFiles {
 
   // MARK: Words
 
-  /// Sentences that name the first few. They leave out files that have changed since: those belong
-  /// to the user.
+  /// Sentences that name the first few. They leave out files that have changed since, and folders
+  /// with files that were there before: those belong to the user.
   func sentences(from directory: FilePath) -> [String] {
     let most = 5
-    let files = files.reversed().filter(isAsLeft)
+    let files = files.reversed().filter { isOfSteps($0) && isAsLeft($0) }
     var sentences = files.prefix(most).map { file in
       "'\(Self.shown(file.path, directory))' was made by step '\(file.step.visible)', "
         + (file.isRenamed
@@ -92,7 +95,8 @@ struct DeadFiles {
   }
 
   private func reader(of file: FilePath) -> Name? {
-    readers.first { file.isBelow($0.input) }?.step
+    guard let file = living?.real(file) else { return nil }
+    return readers.first { file.isBelow($0.input) }?.step
   }
 
   private static func shown(_ path: FilePath, _ directory: FilePath) -> String {
@@ -101,7 +105,7 @@ struct DeadFiles {
 
   // MARK: Removal
 
-  /// Removes them, except files that have changed since.
+  /// Removes them, except files that have changed since, and folders that others may have filled.
   ///
   /// - Parameter isPreview: whether it only reports.
   /// - Returns: the lines about removed files, and the problems.
@@ -110,6 +114,12 @@ struct DeadFiles {
     for file in files {
       let name = "'\(Self.shown(file.path, directory))'"
       let maker = "step '\(file.step.visible)'"
+      guard isOfSteps(file) else {
+        problems.append(
+          "\(name) is not known to have been empty before \(maker) made it, and stays: "
+            + "remove in it what you do not need")
+        continue
+      }
       guard isAsLeft(file) else {
         problems.append(
           "\(name) is not as \(maker) left it, and stays: remove it if you do not need it")
@@ -125,6 +135,11 @@ struct DeadFiles {
       }
     }
     return (lines, problems)
+  }
+
+  /// Whether nothing in it is of others than steps: a file is its step's as a whole.
+  private func isOfSteps(_ file: File) -> Bool {
+    file.wasEmpty || (try? FileStatus(file.path))?.kind != .folder
   }
 
   /// Whether the file is unchanged. A file of a step that failed counts as unchanged.
@@ -165,6 +180,8 @@ private struct Living {
   /// Sentences about plans that cannot be read.
   let problems: [String]
   private let makers: [FileMakers]
+  private let realPaths = RealPaths()
+  /// Real paths of outputs, and of inputs with what they lead to.
   private let outputs: Set<FilePath>
   private let inputs: Set<FilePath>
   /// Whether a plan cannot be read, so that its outputs are unknown.
@@ -193,33 +210,42 @@ private struct Living {
       }
     }
     makers = plans.compactMap { try? FileMakers($0.steps) }
-    outputs = Set(plans.flatMap { $0.steps.flatMap(\.allOutputs) })
+    let outputs = Set(plans.flatMap { $0.steps.flatMap(\.allOutputs) })
+    self.outputs = Set(outputs.map(realPaths.real))
     var inputs = Set(
-      plans.flatMap { $0.steps.flatMap { step in step.inputs.map { step.path(of: $0).shortest } } })
+      plans.flatMap { $0.steps.flatMap { step in step.inputs.map { step.path(of: $0) } } })
     for journal in journals {
       for made in journal.made(notIn: []) {
         guard case .succeeded(let success) = made.record,
           made.outputs.contains(where: outputs.contains)
         else { continue }
         for file in success.dependencies.map(journal.files) ?? [] {
-          inputs.insert(journal.path(of: file.file).shortest)
+          inputs.insert(journal.path(of: file.file))
         }
       }
     }
-    self.inputs = inputs
+    self.inputs = inputs.reduce(into: []) { [realPaths] all, path in
+      all.insert(realPaths.real(path))
+      if let target = realPaths.target(path) { all.insert(target) }
+    }
     (self.problems, self.isUncertain) = (problems, isUncertain)
   }
 
-  func makes(_ path: FilePath) -> Bool { outputs.contains(path.shortest) }
+  func real(_ path: FilePath) -> FilePath { realPaths.real(path) }
+
+  func makes(_ path: FilePath) -> Bool { outputs.contains(real(path)) }
 
   func makesBelow(_ folder: FilePath) -> Bool {
-    outputs.contains { $0.isBelow(folder.shortest) }
+    let folder = real(folder)
+    return outputs.contains { $0.isBelow(folder) }
   }
 
   /// Whether a living step makes or reads it.
   func needs(_ path: FilePath) -> Bool {
-    isUncertain || inputs.contains(path) || inputs.contains { $0.isBelow(path) }
-      || makers.contains { !$0.steps(making: path).isEmpty }
+    let real = real(path)
+    return isUncertain || outputs.contains(real) || inputs.contains(real)
+      || inputs.contains { $0.isBelow(real) }
+      || makers.contains { !$0.steps(makingItself: path).isEmpty }
   }
 }
 

@@ -8,7 +8,8 @@ import ProceduresProcess
 /// list.h:
 /// ```
 ///
-/// Names are bytes. `\ `, `\#`, `\:` and `$$` are escapes.
+/// Names are bytes. `\ `, `\#`, `\:`, `\\`, a tab behind a backslash, and `$$` are escapes. A `#`
+/// at the start of a word begins a comment; within a name it is a letter, as some compilers have it.
 enum DependencyFile {
   /// Returns the files behind the colons, each once, in order; nil if the syntax is wrong.
   static func files(in bytes: [UInt8]) -> [FilePath]? {
@@ -20,6 +21,8 @@ enum DependencyFile {
     func endWord(endsInColon: Bool = false) {
       guard !word.isEmpty || endsInColon else { return }
       defer { word.removeAll(keepingCapacity: true) }
+      // What follows it gives only an order for make; it was read all the same.
+      if hasColon, !endsInColon, word == [bar] { return }
       hasWord = true
       if hasColon {
         if endsInColon { word.append(colon) }
@@ -51,6 +54,12 @@ enum DependencyFile {
         endWord()
         if hasWord, !hasColon { return nil }
         (hasWord, hasColon) = (false, false)
+      case hash where word.isEmpty:
+        // It ends before the end of its line, which may be continued.
+        while let next = byte(1), next != lineFeed || bytes[index] == backslash { index += 1 }
+      case colon where !hasColon && !(word.count == 1 && isDrive(byte(1), byte(2))):
+        endWord(endsInColon: true)
+        if byte(1) == colon { index += 1 }
       case colon where byte(1).map { $0 == space || $0 == tab || $0 == lineFeed } ?? true,
         colon where byte(1) == carriageReturn || byte(1) == backslash && byte(2) == lineFeed:
         endWord(endsInColon: true)
@@ -62,6 +71,11 @@ enum DependencyFile {
     return hasWord && !hasColon ? nil : files
   }
 
+  /// Whether a colon with these bytes behind it belongs to a name, `c:\main.o`.
+  private static func isDrive(_ next: UInt8?, _ second: UInt8?) -> Bool {
+    next == backslash && second != lineFeed && second != carriageReturn
+  }
+
   private static let backslash = UInt8(ascii: "\\")
   private static let lineFeed = UInt8(ascii: "\n")
   private static let carriageReturn = UInt8(ascii: "\r")
@@ -69,5 +83,7 @@ enum DependencyFile {
   private static let tab = UInt8(ascii: "\t")
   private static let dollar = UInt8(ascii: "$")
   private static let colon = UInt8(ascii: ":")
-  private static let escaped = Array(" #\\:".utf8)
+  private static let hash = UInt8(ascii: "#")
+  private static let bar = UInt8(ascii: "|")
+  private static let escaped = Array(" \t#\\:".utf8)
 }

@@ -19,6 +19,7 @@ import ProceduresProcess
 /// done     PLAN STEP COMMAND VARIABLES FILES INPUTS OUTPUTS DEPENDENCIES
 ///                                            it succeeded with these versions; - for no depfile
 /// gone     OUTPUT                            no step makes it any more
+/// empty    OUTPUT                            nothing of others was there when its step began
 /// job      KEY-AND-ID MARKS FILE-OR-NAME     the step is a cluster job; without a key: it was one
 /// ```
 ///
@@ -33,6 +34,7 @@ enum JournalLine: Equatable {
     plan: Int, step: Name, StepIdentity, inputs: VersionList, outputs: VersionList,
     dependencies: VersionList?)
   case gone(FilePath)
+  case empty(FilePath)
   case job(FilePath, RunJournal.Job?)
 
   /// The first line of each journal.
@@ -90,6 +92,9 @@ enum JournalLine: Equatable {
     case UInt8(ascii: "g") where kind.elementsEqual("gone".utf8):
       guard let name = rest.name() else { return nil }
       self = .gone(name)
+    case UInt8(ascii: "e") where kind.elementsEqual("empty".utf8):
+      guard let name = rest.name() else { return nil }
+      self = .empty(name)
     case UInt8(ascii: "j") where kind.elementsEqual("job".utf8):
       guard let first = rest.next(), let marks = rest.next(), let name = rest.name() else {
         return nil
@@ -164,6 +169,7 @@ enum JournalLine: Equatable {
           dependencies?.text ?? "-",
         ]
       case .gone(let path): ["gone", Self.encoded(path.bytes)]
+      case .empty(let path): ["empty", Self.encoded(path.bytes)]
       case .job(let name, let job):
         [
           "job",
@@ -270,6 +276,7 @@ struct JournalLines {
           step: step, plan: plan, identity: identity, inputs: inputs, outputs: outputs,
           dependencies: dependencies))
     case .gone(let name): state.forget(path(name))
+    case .empty(let name): state.noteEmpty(path(name))
     case .job(let name, let job): state.jobs[.init(name: name)] = job
     }
   }

@@ -8,6 +8,9 @@ struct JournalState: Sendable {
     var stamp: Fingerprint?
     /// The record of the step that made it last.
     var record: Int32?
+    /// Whether all that is in it, if it is a folder, comes from steps: nothing of others was in it
+    /// when its step began for the first time.
+    var wasEmpty = false
   }
 
   /// The contents of a file at one time.
@@ -184,7 +187,17 @@ struct JournalState: Sendable {
 
   /// Notes that no step makes the file any more.
   mutating func forget(_ path: FilePath) {
-    if let number = numbers[path] { files[Int(number)].record = nil }
+    guard let number = numbers[path] else { return }
+    files[Int(number)].record = nil
+    files[Int(number)].wasEmpty = false
+  }
+
+  /// Notes that nothing of others is at an output. Returns whether this is new.
+  @discardableResult
+  mutating func noteEmpty(_ path: FilePath) -> Bool {
+    let number = Int(number(of: path))
+    defer { files[number].wasEmpty = true }
+    return !files[number].wasEmpty
   }
 
   /// Whether a step has made a file that is not one of these.

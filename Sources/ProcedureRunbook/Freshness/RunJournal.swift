@@ -119,13 +119,18 @@ final class RunJournal: Sendable {
   /// Notes that a step begins, or that its success does not count. Returns the reason if that
   /// cannot be noted.
   ///
-  /// - Parameter doubt: the reason why a success does not count; nil at the start.
+  /// - Parameters:
+  ///   - empty: the outputs at which there is nothing yet, but for what other steps make.
+  ///   - doubt: the reason why a success does not count; nil at the start.
   func noteStart(
-    of step: Name, _ identity: StepIdentity, makes outputs: [FilePath], plan: FilePath,
-    doubt: String? = nil
+    of step: Name, _ identity: StepIdentity, makes outputs: [FilePath], empty: [FilePath] = [],
+    plan: FilePath, doubt: String? = nil
   ) -> String? {
     state.withLock { state in
       let number = number(ofPlan: plan, &state)
+      for path in empty.map({ absolute($0.shortest) }) where state.known.noteEmpty(path) {
+        state.pending += JournalLine.empty(name(path)).text
+      }
       let files = outputs.map { state.known.number(of: absolute($0)) }
       let start = StepRecord.Start(step: step, plan: number, outputs: files, doubt: doubt)
       state.known.start(start, identity.all)
@@ -285,20 +290,29 @@ final class RunJournal: Sendable {
     let step: Name
     /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
+    /// Whether all in it is of steps, if it is a folder.
+    let wasEmpty: Bool
   }
 
   /// Returns the files of a record, with its `depfile`.
   func files(of made: Made) -> [MadeFile] {
     switch made.record {
     case .started(let start):
-      return made.outputs.map { MadeFile(path: $0, step: start.step, digest: nil) }
+      return made.outputs.map { file($0, of: start.step, digest: nil) }
     case .succeeded(let success):
       let contents = files(of: success.outputs).map { content in
-        MadeFile(path: path(of: content.file).shortest, step: success.step, digest: content.digest)
+        file(path(of: content.file).shortest, of: success.step, digest: content.digest)
       }
       let last = success.dependencies == nil ? nil : contents.last
       return contents.filter { made.outputs.contains($0.path) || $0.path == last?.path }
     }
+  }
+
+  private func file(_ path: FilePath, of step: Name, digest: Fingerprint?) -> MadeFile {
+    let wasEmpty = state.withLock { state in
+      state.known[file: state.known.number(of: absolute(path))].wasEmpty
+    }
+    return MadeFile(path: path, step: step, digest: digest, wasEmpty: wasEmpty)
   }
 
   /// The plans that were run here.
@@ -475,6 +489,12 @@ final class RunJournal: Sendable {
         new.succeed(success)
         text += Self.line(success).text
       }
+    }
+    // Only for folders does it matter who has filled them.
+    for file in old.files where file.wasEmpty && file.record != nil {
+      guard (try? FileStatus(file.path))?.kind == .folder else { continue }
+      new.noteEmpty(file.path)
+      text += JournalLine.empty(name(file.path)).text
     }
     // The stamps of existing files come last, so that their newest versions are these.
     for file in old.files {

@@ -364,7 +364,19 @@ struct StepFiles: Sendable {
 
   /// - Parameter doubt: the reason why its success does not count; nil at the start.
   func noteStart(plan: FilePath, doubt: String? = nil) -> String? {
-    journal.noteStart(of: step.name, identity, makes: outputPaths, plan: plan, doubt: doubt)
+    journal.noteStart(
+      of: step.name, identity, makes: outputPaths,
+      empty: doubt == nil ? outputPaths.filter { isEmpty($0) } : [], plan: plan, doubt: doubt)
+  }
+
+  /// Whether nothing is at an output, or a folder without files, but for those of other steps.
+  private func isEmpty(_ path: FilePath) -> Bool {
+    guard let status = try? FileStatus(path, followsLinks: false) else { return true }
+    guard status.kind == .folder, let entries = Directory.entries(in: path) else { return false }
+    return entries.allSatisfy { name in
+      let entry = path.appending(name.bytes)
+      return others.contain(entry, notOf: step.name) || own.contain(entry) || isEmpty(entry)
+    }
   }
 
   func note(_ success: Success, plan: FilePath) -> String? {

@@ -1,10 +1,13 @@
+import Dispatch
 internal import ProcedurePrimitives
+import Procedures
 import ProceduresProcess
 
 /// Decides whether a step must run, and remembers how it ended.
 ///
 /// ```
-/// look → (begins) note its start → (its program succeeded) check outputs → note its success
+/// look → (begins) note its start → (its program succeeded) check outputs → (it has succeeded)
+/// read what it has read and made → note its success
 /// ```
 ///
 /// Files are looked up and read on threads for that, since some file systems are slow, and the
@@ -35,8 +38,15 @@ final class StepFreshness: Sendable {
     var look: StepFiles.Look?
     /// The start, by the clock of files and by the clock of this process.
     var start: (files: FileTime, clock: ContinuousClock.Instant)?
-    /// The files of the last successful attempt.
+    /// The files that the `depfile` of the last successful attempt names, as `check` found them.
+    var checked: Checked?
+    /// The files of that attempt.
     var result: StepFiles.Result?
+  }
+
+  private struct Checked {
+    /// nil if the `depfile` cannot be read.
+    let dependencies: [FilePath]?
   }
 
   /// - Parameters:
@@ -103,6 +113,8 @@ final class StepFreshness: Sendable {
   /// Call it when the program has succeeded. It calls back with the reason if the step has failed
   /// all the same: an output is missing, or it has read a file before another step made it.
   ///
+  /// It reads no contents, which may take long: the time limit of the step goes on.
+  ///
   /// - Parameters:
   ///   - begin: the start of the program.
   ///   - isElsewhere: whether a launcher ran it, perhaps on another machine.
@@ -118,19 +130,37 @@ final class StepFreshness: Sendable {
       if let problem = made?.problem(of: files.step, reading: dependencies ?? [], began: begin) {
         return completion(problem)
       }
-      look(atResult: dependencies)
+      state.withLock { $0.checked = Checked(dependencies: dependencies) }
       completion(nil)
     }
   }
 
-  private func look(atResult dependencies: [FilePath]?) {
-    let (look, start) = state.withLock { ($0.look, $0.start) }
-    guard let look, let start else { return }
-    let result = files.result(
-      since: look, began: start, dependencies: dependencies,
-      shared.journals.newLooks(for: files.step), shared.journals.reader)
-    state.withLock { $0.result = result }
-    if case .uncertain(let event) = result { complain("\(event): the next run makes it again") }
+  /// Call it when the step has succeeded, before `noteSuccess`. It reads its files, and calls back
+  /// when that is done or the token is cancelled: then the success does not count.
+  func readFiles(
+    until token: CancellationToken, _ completion: @escaping @Sendable () -> Void
+  ) {
+    let (look, start, checked) = state.withLock { ($0.look, $0.start, $0.checked) }
+    guard let look, let start, let checked else { return completion() }
+    let end = { @Sendable [self] (result: StepFiles.Result) in
+      let isFirst = state.withLock { state in
+        defer { state.result = state.result ?? result }
+        return state.result == nil
+      }
+      guard isFirst else { return }
+      if case .uncertain(let event) = result { complain("\(event): the next run makes it again") }
+      completion()
+    }
+    let cancel = token.onCancel(on: .main) {
+      end(.uncertain("the run was stopped before its outputs were read"))
+    }
+    run { [self] in
+      end(
+        files.result(
+          since: look, began: start, dependencies: checked.dependencies,
+          shared.journals.newLooks(for: files.step), shared.journals.reader))
+      cancel.remove()
+    }
   }
 
   /// Notes the success, or the reason why the step must run again. Returns the reason if that

@@ -1,4 +1,4 @@
-/// Finds the step of a plan that makes a file.
+/// Finds the step of a plan that makes a file, by any path that leads to it.
 struct FileMakers: Sendable {
   private struct Folder {
     /// The steps that make something directly in it.
@@ -7,6 +7,8 @@ struct FileMakers: Sendable {
     var folders: [FilePath] = []
   }
 
+  private let realPaths = RealPaths()
+  /// The makers by real paths, and by the paths that the plan says.
   private var makers: [FilePath: Int] = [:]
   /// The length of the shortest path in `makers`.
   private var shortest = Int.max
@@ -19,23 +21,37 @@ struct FileMakers: Sendable {
     makers.reserveCapacity(steps.count)
     for (index, step) in steps.enumerated() {
       for output in step.outputs {
-        let path = step.path(of: output).shortest
-        if let other = makers[path] {
-          guard other == index else {
-            throw PlanError(.sameOutput(output, steps[other].name, step.name), in: step)
+        for path in names(of: step.path(of: output)) {
+          if let other = makers[path] {
+            guard other == index else {
+              throw PlanError(.sameOutput(output, steps[other].name, step.name), in: step)
+            }
+          } else {
+            makers[path] = index
+            shortest = min(shortest, path.length)
+            add(index, path)
           }
-        } else {
-          makers[path] = index
-          shortest = min(shortest, path.length)
-          add(index, path)
         }
       }
     }
   }
 
-  /// The steps that make a file, a folder above it, or, if it is a folder, something in it.
+  /// The steps that make what is read at a path: the file itself, or the one that a link leads to.
   func steps(making path: FilePath) -> [Int] {
-    let path = path.shortest
+    let result = steps(makingItself: path)
+    guard let target = realPaths.target(path) else { return result }
+    return result + steps(at: target)
+  }
+
+  /// The steps that make a file, a folder above it, or, if it is a folder, something in it.
+  func steps(makingItself path: FilePath) -> [Int] { names(of: path).flatMap(steps(at:)) }
+
+  private func names(of path: FilePath) -> [FilePath] {
+    let (real, shortest) = (realPaths.real(path), path.shortest)
+    return real == shortest ? [real] : [real, shortest]
+  }
+
+  private func steps(at path: FilePath) -> [Int] {
     var result: [Int] = []
     var above: FilePath? = path
     // A path that is shorter than every output cannot be one.

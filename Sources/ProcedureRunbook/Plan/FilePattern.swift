@@ -105,6 +105,15 @@ struct FilePattern {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The text that stands for the file of this name, asterisks and all.
+  static func text(ofName name: String) -> String {
+    guard name.utf8.contains(asterisk) else { return name }
+    return name.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == "*" { text.unicodeScalars.append("\\") }
+      text.unicodeScalars.append(scalar)
+    }
+  }
+
   private static func pieces(_ component: ArraySlice<UInt8>, naming name: String?) -> [Piece] {
     let mark = name.map { Array("{\($0)}".utf8) }
     var pieces: [Piece] = []

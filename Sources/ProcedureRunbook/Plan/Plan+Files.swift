@@ -11,6 +11,7 @@ extension Plan {
   ) throws(PlanError) -> [Step] {
     guard steps.contains(where: { !$0.outputs.isEmpty }) else { return steps }
     let makers = try FileMakers(steps)
+    try checkDotenvFiles(of: steps, makers)
     var ordered = steps
     for (index, step) in steps.enumerated() {
       let read = files(index)
@@ -28,6 +29,21 @@ extension Plan {
       }
     }
     return ordered
+  }
+
+  /// Throws if a step makes a file of variables: they were read before it runs.
+  private static func checkDotenvFiles(
+    of steps: [Step], _ makers: FileMakers
+  ) throws(PlanError) {
+    var known: Set<String> = []
+    for step in steps {
+      for file in step.dotenvFiles where known.insert(file).inserted {
+        guard let maker = makers.steps(making: FilePath.normal(file, in: nil)).first else {
+          continue
+        }
+        throw PlanError(.dotenvIsMade(file, step: step.name, maker: steps[maker].name), in: step)
+      }
+    }
   }
 
   /// The plan in which a step also comes after the makers of files that it read in the last run, by

@@ -31,6 +31,8 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case serviceForNobody(step: Name)
     case badName(String, key: String, owner: String)
     case badDotenv(String, line: Int)
+    case unreadableDotenv(owner: String, reason: String)
+    case dotenvIsMade(String, step: Name, maker: Name)
     case includedTooDeep
     case shortSecret(String)
     case alwaysAndOnFailure(owner: String)
@@ -144,6 +146,11 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
         + "a name is of letters, digits and '_', as that of a variable"
     case .badDotenv(let file, let line):
       "line \(line) of '\(file.shortened)' is not 'NAME=value', nor a comment"
+    case .unreadableDotenv(let owner, let reason):
+      "'dotenv' of \(owner.shortened) is read before any step runs, and cannot be: \(reason)"
+    case .dotenvIsMade(let file, let step, let maker):
+      "'dotenv' of step '\(step.shortened)' is read before any step runs, but '\(maker.shortened)' "
+        + "makes '\(file.visible.shortened)': name a file that no step makes, or let the command read it"
     case .includedTooDeep: "the plan includes a hundred files within each other"
     case .shortSecret(let name):
       "the secret '\(name)' is shorter than 4 characters: to hide it would hide half of the output"

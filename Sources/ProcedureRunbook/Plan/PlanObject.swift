@@ -158,10 +158,14 @@ struct PlanObject {
       do throws(DotenvFile.BadLine) {
         return try DotenvFile(bytes).variables
       } catch {
-        throw PlanError(.badDotenv(file, line: error.line), line: line(of: "dotenv"))
+        throw PlanError(.badDotenv(file, line: error.line))
       }
     } catch {
-      throw PlanError(error.problem, line: line(of: "dotenv"))
+      var problem = error.problem
+      if case .unreadable(let reason) = problem {
+        problem = .unreadableDotenv(owner: owner, reason: reason)
+      }
+      throw PlanError(problem, line: line(of: "dotenv"))
     }
   }
 

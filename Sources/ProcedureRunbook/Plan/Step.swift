@@ -125,6 +125,9 @@ struct StepDetails: Sendable, Equatable {
   var home: FilePath?
   /// Variables that are added to the environment of this process.
   var environment: [String: String] = [:]
+  /// The files of variables that were read into `environment`: absolute paths, if the plan has a
+  /// directory.
+  var dotenvFiles: [String] = []
   /// A text for `--list`.
   var description: String?
   /// The included file that has the step; nil for the plan itself.

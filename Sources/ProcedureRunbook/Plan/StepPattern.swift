@@ -43,10 +43,16 @@ extension Step {
     func fill(_ text: String) -> String {
       Braces.filled(text) { name in values.first { $0.name == name }?.value }
     }
+    // An asterisk of a value is part of a name.
+    func fillInput(_ text: String) -> String {
+      Braces.filled(text) { name in
+        values.first { $0.name == name }.map { FilePattern.text(ofName: $0.value) }
+      }
+    }
     func fill(_ name: Name) -> Name { Name(fill(name.text)) }
     var step = Step(
       name: fill(name), run: run, after: after.map(fill), group: group.map(fill),
-      inputs: inputs.map(fill), outputs: outputs.map(fill), details)
+      inputs: inputs.map(fillInput), outputs: outputs.map(fill), details)
     step.line = line
     step.description = self.description.map(fill)
     step.exclusive = self.exclusive.map(fill)

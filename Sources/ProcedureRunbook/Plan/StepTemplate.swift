@@ -30,6 +30,7 @@ struct StepTemplate {
       details.directory = Directory.path(path, in: details.directory)
     }
     for file in try object.arguments("dotenv") {
+      details.dotenvFiles.append(Directory.path(file, in: fileDirectory))
       for (name, value) in try object.dotenv(file, in: fileDirectory) {
         // Variables of the process that started `runbook` replace those of the file, but not those
         // of the plan.

@@ -128,13 +128,10 @@ struct PlanRun {
     for step in steps {
       if let service = step.service {
         services.add(service.ready)
-        // It ends after the steps that need it, which are cancelled first.
-        let token = service.isNeeded ? afterwards.token : cancellation.token
-        services.add(step.procedure, cancelledBy: token)
+        services.add(step.procedure, cancelledBy: token(of: step))
         continue
       }
-      let token = step.step.isFollowUp ? afterwards.token : cancellation.token
-      (step.isHandedIn ? handedIn : jobs).add(step.procedure, cancelledBy: token)
+      (step.isHandedIn ? handedIn : jobs).add(step.procedure, cancelledBy: token(of: step))
     }
     await jobs.waitUntilAllFinished()
     await handedIn.waitUntilAllFinished()
@@ -142,6 +139,13 @@ struct PlanRun {
     await groupEnds.waitUntilAllFinished()
     await launches.cancels.waitUntilAllFinished()
     return conclude()
+  }
+
+  /// The token that stops a step.
+  private func token(of step: StepProcedure) -> CancellationToken {
+    // A service ends after the steps that need it, which are cancelled first.
+    let isLater = step.service?.isNeeded ?? step.step.isFollowUp
+    return isLater ? afterwards.token : cancellation.token
   }
 
   private var interruptHandler: Interrupts.Handler {
@@ -337,16 +341,18 @@ struct PlanRun {
     }
     step.procedure.addDidCancelBlockObserver { [display] _, _ in display.stopping(name) }
     step.procedure.addWillFinishBlockObserver {
-      [display, record] procedure, errors, pendingFinish in
+      [display, record, token = token(of: step)] procedure, errors, pendingFinish in
       if step.step.terminal, step.hasRun { display.resume() }
-      let hasSucceeded = errors.isEmpty && !procedure.isCancelled
-      // The step finishes when the rest of its output was taken and its success was noted.
-      step.output.end {
-        if hasSucceeded, let problem = step.freshness?.noteSuccess() {
-          record.note(problem: problem)
+      let freshness = errors.isEmpty && !procedure.isCancelled ? step.freshness : nil
+      // The step finishes when its files were read, the rest of its output was taken, and its
+      // success was noted. No time limit of the step holds for that, but what stops the run does.
+      let end = { @Sendable in
+        step.output.end {
+          if let problem = freshness?.noteSuccess() { record.note(problem: problem) }
+          pendingFinish.release()
         }
-        pendingFinish.release()
       }
+      if let freshness { freshness.readFiles(until: token, end) } else { end() }
     }
     step.procedure.addDidFinishBlockObserver {
       [display, record, cancellation, options, interrupts, groups] procedure, _ in

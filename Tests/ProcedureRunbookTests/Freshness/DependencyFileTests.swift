@@ -15,6 +15,12 @@ struct DependencyFileTests {
       ("x: my\\ file.h a\\#b $$c d\\\\e C:/f", ["my file.h", "a#b", "$c", "d\\e", "C:/f"]),
       ("x: a.h a.h\ny: a.h é.h\n", ["a.h", "é.h"]),
       ("o: in\\:1 a:b\n", ["in:1", "a:b"]), ("x:\n", []), ("", []),
+      ("o:h1\no p:h2", ["h1", "h2"]), ("o:/h1 h2\n", ["/h1", "h2"]), ("o:: h1\n", ["h1"]),
+      ("# c: d\no: h1 # c\n# env-dep:FOO=1\n", ["h1"]),
+      ("o: h1 # c \\\n d\np: h2\n", ["h1", "h2"]),
+      ("o: a\\\tb a#b\n", ["a\tb", "a#b"]), ("o: h1 | h2\n", ["h1", "h2"]),
+      ("o:\\\n h1\n", ["h1"]),
+      ("c:\\x: h1\n", ["h1"]), ("#", []),
       ("o: \u{FC} u\u{308}\n", ["\u{FC}", "u\u{308}"]),
     ] as [(String, [String])])
   func names(text: String, files: [String]) {

@@ -27,6 +27,7 @@ struct FreshnessSweepTests {
       #expect(freshness.look() == .outOfDate(because: "it is not known to have succeeded"))
       #expect(freshness.noteStart() == nil)
       freshness.check(began: .now, isElsewhere: false) { #expect($0 == nil) }
+      freshness.readFiles(until: .never) {}
       #expect(freshness.noteSuccess() == nil)
     }
     let sweep = FreshnessSweep(plan, shared, .init(moment: .zero, look: look))

@@ -31,7 +31,7 @@ struct JournalLineTests {
       "started\t0\tmake%20it\t1f\t-\n", "started\t0\ta\t1f\tthe%20input\tout\t/abs\n",
       "done\t0\tmake\t1\t2\t3\t0-5 9\t7 6\t-\n", "done\t0\tmake\t1\t2\t3\t\t7\t\n",
       "plan\t1\t/a%ff/plan.json\n", "beside\tlib\n", "beside\t/a%ff\n",
-      "gone\tout\n", "job\tk 7\tmarks\tout\n", "job\t\t\tout\n",
+      "gone\tout\n", "empty\tout\n", "job\tk 7\tmarks\tout\n", "job\t\t\tout\n",
     ])
   func read(text: String) throws {
     let line = try #require(JournalLine(Array(text.utf8).dropLast()))

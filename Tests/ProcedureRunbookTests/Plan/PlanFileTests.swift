@@ -159,7 +159,11 @@ struct PlanFileTests {
       ),
       (
         #"[{"name": "a", "run": "x", "dotenv": "/no/such.env"}]"#,
-        "line 1: the plan cannot be read: there is no file '/no/such.env'"
+        "line 1: 'dotenv' of step 'a' is read before any step runs, and cannot be: there is no file '/no/such.env'"
+      ),
+      (
+        #"{"defaults": {"dotenv": "/no/such.env"}, "steps": [{"name": "a", "run": "x"}]}"#,
+        "line 1: 'dotenv' of 'defaults' is read before any step runs, and cannot be: there is no file '/no/such.env'"
       ),
       (
         #"{"include": "/no/such.json"}"#,

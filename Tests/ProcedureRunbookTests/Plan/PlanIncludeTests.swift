@@ -97,5 +97,19 @@ final class PlanIncludeTests {
     try write(".env", "A=file\nB\n")
     let error = #expect(throws: PlanError.self) { try self.read() }
     #expect(error?.description == "line 1: line 2 of '.env' is not 'NAME=value', nor a comment")
+    try write(".env", "A=file\n")
+    for maker in [".env", "."] {
+      try write(
+        "plan.json",
+        """
+        [{"name": "conf", "run": "echo A=1 > .env", "outputs": "\(maker)"},
+         {"name": "s", "after": "conf", "run": "x", "dotenv": ".env"}]
+        """)
+      let error = #expect(throws: PlanError.self) { try self.read() }
+      guard case .dotenvIsMade(_, "s", maker: "conf")? = error?.problem else {
+        Issue.record("\(maker): \(String(describing: error))")
+        continue
+      }
+    }
   }
 }

@@ -253,6 +253,34 @@ struct RunbookFreshnessTests {
       ])
   }
 
+  @Test("no timeout holds while outputs are read, and what stops the run stops that")
+  func readingOutputs() async throws {
+    try runbook.makePipe("made")
+    try runbook.makePipe("never")
+    // Nobody can read the output to its end. When 'late' has timed out, 'big' would have, too.
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "big", "run": "echo ran >> log; truncate -s 900G big; echo > made", "outputs": "big",
+          "timeout": 1, "retries": 2},
+         {"name": "ended", "run": "cat made"},
+         {"name": "late", "after": "ended", "run": "exec 3<> never; cat never", "timeout": 1.5}]
+        """, "-j2")
+    #expect(execution.exit == .status(1))
+    #expect(
+      execution.output.contains(
+        "big | the run was stopped before its outputs were read: the next run makes it again"),
+      "\(execution.output)")
+    #expect(
+      execution.lines.last?.hasSuffix("1 failed, 2 succeeded") ?? false, "\(execution.output)")
+    #expect(runbook.text("log") == "ran\n")
+    let next = try await runbook.shell(
+      plan: #"[{"name": "big", "run": "truncate -s 1 big", "outputs": "big"}]"#,
+      "$RUNBOOK --explain plan.json")
+    #expect(
+      next.output.contains("runs: the last time the run was stopped before its outputs were read"),
+      "\(next.output)")
+  }
+
   // MARK: Names
 
   @Test("two spellings of one letter are two files, as inputs, outputs, in folders and depfiles")
@@ -350,7 +378,73 @@ struct RunbookFreshnessTests {
         "cc | runs: the last time its depfile named 'none.h', which was not there"))
   }
 
+  // MARK: Links
+
+  @Test("a step comes after the maker of what it reads, by any path that leads to the file")
+  func linkedMakers() async throws {
+    for (input, link) in [
+      ("link/x", "ln -s out link"), ("flink", "ln -s out/x flink"), ("*.csv", "ln -s out/x a.csv"),
+      ("link/../out/x", "mkdir other; ln -s other link; ln -s ../out other/out; ln -s out/x none"),
+    ] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: """
+          [{"name": "read", "run": "cat \"$1\" > y", "inputs": "\(input)", "outputs": "y"},
+           {"name": "make", "run": "cp in out/x", "inputs": "in", "outputs": "out/x"}]
+          """,
+        """
+        mkdir out; echo old > out/x; \(link); echo 1 > in; $RUNBOOK -q -j1 plan.json; cat y
+        echo 2 > in; $RUNBOOK -q -j1 plan.json; cat y; $RUNBOOK plan.json | tail -n 1
+        """)
+      #expect(execution.lines.prefix(2) == ["1", "2"], "\(input)")
+      #expect(execution.lines.last?.hasSuffix("2 not needed") ?? false, "\(input)")
+    }
+  }
+
+  @Test("a depfile may name a made file by a link; two makers of one file by a link are refused")
+  func linkedDependency() async throws {
+    let ends = try await ends(
+      """
+      [{"name": "read", "run": "cat link/x > y; echo 'y: link/x' > d", "outputs": "y", "depfile": "d"},
+       {"name": "make", "run": "cp in out/x", "inputs": "in", "outputs": "out/x"}]
+      """,
+      """
+      mkdir out; ln -s out link; echo 1 > in; cp in out/x; touch -d 2020-01-01 out/x
+      run -j1 > text; run -j1 > text; echo 2 > in; run -j1; cat y
+      echo '[{"name": "a", "run": "x", "outputs": "out/x"}, {"name": "b", "run": "x", "outputs": "link/x"}]' > plan.json
+      $RUNBOOK --check plan.json 2>&1 | grep -o "'link/x' is an output of two steps, .*"
+      """)
+    #expect(ends == ["2 succeeded", "2", "'link/x' is an output of two steps, 'a' and 'b'"])
+  }
+
   // MARK: What is dead
+
+  @Test("--prune removes nothing that a step names by another path")
+  func prunedByLink() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "a", "run": "cp in out/a", "inputs": "in", "outputs": "out/a"},
+         {"name": "b", "run": "cp in out/b", "inputs": "in", "outputs": "out/b"},
+         {"name": "c", "run": "cp in out/c", "inputs": "in", "outputs": "out/c"},
+         {"name": "d", "run": "mkdir folder; cp in folder/d", "inputs": "in", "outputs": "folder"},
+         {"name": "e", "run": "cp in data/e", "inputs": "in", "outputs": "data/e"},
+         {"name": "gone", "run": "cp in out/gone", "inputs": "in", "outputs": "out/gone"}]
+        """,
+      """
+      echo 1 > in; $RUNBOOK -q plan.json; ln -s out link; ln -s out/b flink; ln -s folder linked
+      mkdir disk; mv data disk/data; ln -s disk/data data
+      echo '[{"name": "a", "run": "cp in link/a", "inputs": "in", "outputs": "link/a"},
+       {"name": "use", "run": "cat $1 $2 $3 > y", "inputs": ["flink", "link/c", "linked/d"], "outputs": "y"},
+       {"name": "e", "run": "cp in disk/data/e", "inputs": "in", "outputs": "disk/data/e"}]' > plan.json
+      $RUNBOOK --prune plan.json; $RUNBOOK -q plan.json; $RUNBOOK --prune plan.json
+      for f in out/a out/b out/c folder/d data/e; do test -e $f || echo "$f is lost"; done
+      """)
+    #expect(
+      execution.lines == [
+        "removed 'out/gone', which step 'gone' had made", "there is nothing to remove",
+      ], "\(execution.output)\(execution.errorOutput)")
+    #expect(execution.errorOutput.isEmpty, "\(execution.errorOutput)")
+  }
 
   private let dead = """
     [{"name": "a", "run": "echo a > work/a", "outputs": "work/a"},
@@ -411,6 +505,35 @@ struct RunbookFreshnessTests {
       "\(execution.output)\(execution.errorOutput)")
     for name in ["a", "b", "c", "h", "k"] { #expect(runbook.hasFile(name), "\(name)") }
     #expect(execution.errorOutput.contains("'c' is not as step 'c' left it, and stays"))
+  }
+
+  @Test("--prune removes no folder in which there were files before its step made anything there")
+  func usersFolder() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "mine", "run": "cp in out/x", "inputs": "in", "outputs": "out"},
+         {"name": "linked", "run": "cp in link/x", "inputs": "in", "outputs": "link"},
+         {"name": "inner", "run": "cp in site/inner", "inputs": "in", "outputs": "site/inner"},
+         {"name": "site", "after": "inner", "run": "cp in site/x; test -e ok", "inputs": "in", "outputs": "site"}]
+        """,
+      """
+      mkdir -p out disk; echo 1 > in; echo mine > out/README; touch disk/own; ln -s disk link
+      $RUNBOOK -q -k plan.json; touch ok; $RUNBOOK -q plan.json; $RUNBOOK -q --force plan.json
+      echo '[{"name": "z", "run": "true"}]' > plan.json
+      $RUNBOOK plan.json > text; $RUNBOOK --prune plan.json; find out disk link site
+      """)
+    #expect(
+      Set(execution.lines) == [
+        "removed 'site/inner', which step 'inner' had made",
+        "removed 'site', which step 'site' had made",
+        "out", "out/README", "out/x", "disk", "disk/own", "disk/x", "link",
+      ], "\(execution.output)\(execution.errorOutput)")
+    #expect(!runbook.hasFile("site"))
+    for (folder, step) in [("out", "mine"), ("link", "linked")] {
+      let sentence =
+        "'\(folder)' is not known to have been empty before step '\(step)' made it, and stays"
+      #expect(execution.errorOutput.contains(sentence), "\(execution.errorOutput)")
+    }
   }
 
   @Test("a file of a gone step in an included plan is named, and --prune removes it")

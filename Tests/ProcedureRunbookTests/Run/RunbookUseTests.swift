@@ -25,6 +25,15 @@ struct RunbookUseTests {
     }
   }
 
+  @Test("a parent that ignores the end of its children does no harm")
+  func ignoredChildSignal() async throws {
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "echo ran >> log", "retries": 2}]"#,
+      "trap '' CHLD; env --ignore-signal=CHLD $RUNBOOK plan.json")
+    #expect(execution.exit == .status(0), "\(execution.output)\(execution.errorOutput)")
+    #expect(runbook.text("log") == "ran\n")
+  }
+
   @Test("bad plans are one sentence each, and status 2, whatever their size")
   func badPlans() async throws {
     let size = Rounds.isStress ? 10_000 : 1_000
