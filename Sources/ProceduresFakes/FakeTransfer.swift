@@ -105,6 +105,7 @@ final class FakeTransfer: CarriedTransfer {
       state.request = redirect.request
       if !redirect.keepsBody { state.body = nil }
     }
+    events.redirectFollowed(to: redirect.request)
     playback.follow { self.arrive(at: $0) }
   }
 }

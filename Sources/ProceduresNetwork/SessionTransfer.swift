@@ -317,6 +317,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
           (state.request, state.failedCredentials) = (request, 0)
           if !keepsBody { state.body = nil }
         }
+        events.redirectFollowed(to: request)
         begin()
       }
     }
