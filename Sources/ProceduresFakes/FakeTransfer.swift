@@ -59,7 +59,7 @@ final class FakeTransfer: CarriedTransfer {
       return (state.request, state.body, start)
     }
     do {
-      try request.checkBody(body)
+      let body = try request.checkedBody(body)
       let configuration = events.userSession.configuration
       let sent = request.adding(configuration.httpAdditionalHeaders ?? [:])
       let bytes = try body?.read() ?? request.readBody()
