@@ -196,7 +196,10 @@ struct OnceTests {
           NetworkDataProcedure(session: session, url: server.url("/broken"))
         )
         second.add(dependency: first)
-        return GroupProcedure(children: [first, second])
+        // It ends like the second.
+        let attempt = ComposedProcedure(second)
+        attempt.add(child: first)
+        return attempt
       }
       #expect(await queue.run(both).isFailure)
       #expect(both.count == count)
