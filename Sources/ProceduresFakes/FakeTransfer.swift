@@ -59,7 +59,7 @@ final class FakeTransfer: CarriedTransfer {
       return (state.request, state.body, start)
     }
     do {
-      try request.checkBody(body)
+      let body = try request.checkedBody(body)
       let configuration = events.userSession.configuration
       let sent = request.adding(configuration.httpAdditionalHeaders ?? [:])
       let bytes = try body?.read() ?? request.readBody()
@@ -105,6 +105,7 @@ final class FakeTransfer: CarriedTransfer {
       state.request = redirect.request
       if !redirect.keepsBody { state.body = nil }
     }
+    events.redirectFollowed(to: redirect.request)
     playback.follow { self.arrive(at: $0) }
   }
 }

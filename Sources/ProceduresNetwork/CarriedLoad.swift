@@ -61,6 +61,8 @@
 
     func bodyWasSent(_ count: Int64, of total: Int64) {}
 
+    func redirectFollowed(to request: URLRequest) {}
+
     func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
       let end = state.withLock { state in
         defer { state = State() }

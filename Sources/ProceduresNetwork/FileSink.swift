@@ -48,6 +48,8 @@ final class FileSink: BodySink {
   func receive(_ data: Data) throws { try handle?.write(contentsOf: data) }
 
   func end() throws -> URL {
+    // Somebody who tidies up may have removed it, and another file may have its name.
+    try handle?.checkPlace(partial)
     try handle?.close()
     handle = nil
     try Self.replace(destination, with: partial)

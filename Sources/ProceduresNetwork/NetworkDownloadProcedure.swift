@@ -31,7 +31,9 @@ public import Procedures
 /// or `Last-Modified`, if the server cannot send parts, or if the part belongs to another request:
 /// each difference in URL, query or header counts. A request that has a `Range` of its own is not
 /// resumed. Only one resuming download at a time may use a destination: a second one fails with
-/// `CocoaError.fileLocking`. Parts that you no longer want are yours to remove.
+/// `CocoaError.fileLocking`. It also fails if a symbolic link is in the place of the part, or if
+/// somebody has removed the part when the transfer ends. Parts that you no longer want are yours to
+/// remove.
 nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, InputProcedure,
   @unchecked Sendable
 {

@@ -32,7 +32,7 @@ public struct NetworkError: Error, Sendable {
 
   /// The kind of error.
   public let code: Code
-  /// The request, with its URL after redirects.
+  /// The request that was answered: after redirects the last of them, with its method and URL.
   public let request: URLRequest
   /// The HTTP response, if one arrived.
   public let response: HTTPURLResponse?

@@ -26,8 +26,10 @@ public import Procedures
 /// passes, the procedure is cancelled with `ProcedureError.Code.timedOut`, followed by the errors
 /// of the last attempt.
 nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProcedure<Attempt>,
-  @unchecked Sendable
+  RepeatsRequests, @unchecked Sendable
 {
+  final let unrepeatableRequests: UnrepeatableRequests
+
   /// Makes a procedure whose attempts `body` makes.
   ///
   /// - Parameters:
@@ -40,6 +42,8 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
   ) {
     let timeout = resilience.requestTimeout
     let budget = Budget(resilience)
+    let unrepeatableRequests = UnrepeatableRequests()
+    self.unrepeatableRequests = unrepeatableRequests
     super.init(
       name: name, max: resilience.maximumNumberOfAttempts,
       body: { () -> Attempt? in
@@ -62,13 +66,15 @@ nonisolated open class NetworkProcedure<Attempt: ProcedureProtocol>: RetryProced
           // the next one's would.
           (NetworkProcedure<Attempt>.request(of: next.procedure) ?? request)?.hasUsedStream != true,
           case .retry(let earliest) = resilience.decision(
-            after: failure.errors, method: request?.method, deadlineLeft: budget.deadlineLeft),
+            after: failure.errors, method: request?.method,
+            mayHaveActed: !unrepeatableRequests.isEmpty, deadlineLeft: budget.deadlineLeft),
           let interval = budget.nextInterval()
         else { return nil }
         var next = next
         let delay = max(interval, earliest)
         guard budget.allows(next.procedure, after: delay) else { return nil }
         next.delay = delay
+        unrepeatableRequests.beginAttempt()
         return next
       })
     if let deadline = resilience.deadline {

@@ -12,7 +12,12 @@ public import Procedures
 /// **Safe to repeat.** GET, HEAD, PUT, DELETE, OPTIONS and TRACE do no more the second time than
 /// the first. Other requests, such as a POST, are sent again only if the server cannot have acted
 /// on them, because no connection was made or it answered with 429 or 503, or if `repeatsAnyMethod`
-/// is true.
+/// is true. A server that has redirected a request, or whose response went to a sink, has acted on
+/// it, even if the next request or the sink fails.
+///
+/// All requests of an attempt count: if the attempt is a group, its network procedures at any
+/// depth. Requests that procedures of yours send without them are unknown. Then the method of a
+/// `NetworkError` counts; after other errors the attempt is repeated.
 public struct NetworkResilience: Sendable {
   /// The maximal number of attempts; nil for no limit. With 0 or less it fails, like any
   /// `RetryProcedure`.
@@ -85,25 +90,31 @@ public struct NetworkResilience: Sendable {
 
   /// - Parameters:
   ///   - method: the method of the request, if it is known.
+  ///   - mayHaveActed: whether the server may have acted on a request that is not idempotent.
   ///   - deadlineLeft: nil for the whole deadline, if there is one.
   func decision(
-    after errors: [any Error], method: String?, deadlineLeft: Duration? = nil
+    after errors: [any Error], method: String?, mayHaveActed: Bool = false,
+    deadlineLeft: Duration? = nil
   ) -> Decision {
     let deadlineLeft = deadlineLeft ?? deadline
-    let isRepeatable = repeatsAnyMethod || method.map(URLRequest.isIdempotent) ?? true
+    func isRepeatable(after error: any Error) -> Bool {
+      if repeatsAnyMethod || mayHaveActed { return repeatsAnyMethod }
+      guard let method = method ?? (error as? NetworkError)?.request.method else { return true }
+      return URLRequest.isIdempotent(method) || UnrepeatableRequests.isProof(error)
+    }
     for error in errors {
       switch error {
       case let error as NetworkError where error.code == .unacceptableStatus:
         guard let status = error.statusCode, retriedStatusCodes.contains(status),
-          isRepeatable || status == 429 || status == 503
+          isRepeatable(after: error)
         else { continue }
         let wait = error.retryAfter ?? .zero
         guard wait <= longestRetryAfter, wait <= deadlineLeft ?? wait else { return .giveUp }
         return .retry(notBefore: wait)
       case let error as URLError where retriedErrorCodes.contains(error.code):
-        if isRepeatable || Self.unsent.contains(error.code) { return .retry(notBefore: .zero) }
+        if isRepeatable(after: error) { return .retry(notBefore: .zero) }
       case let error as ProcedureError where error.code == .timedOut:
-        if isRepeatable { return .retry(notBefore: .zero) }
+        if isRepeatable(after: error) { return .retry(notBefore: .zero) }
       default:
         if retriesAfter(error) { return .retry(notBefore: .zero) }
       }
@@ -138,9 +149,4 @@ public struct NetworkResilience: Sendable {
     guard let status = error.statusCode, retriedStatusCodes.contains(status) else { return nil }
     return error.retryAfter
   }
-
-  /// The errors after which the server cannot have received the request.
-  private static let unsent: Set<URLError.Code> = [
-    .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
-  ]
 }

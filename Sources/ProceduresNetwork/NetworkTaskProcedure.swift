@@ -63,10 +63,11 @@ nonisolated open class NetworkTaskProcedure<Payload: Sendable>: Procedure, EndsB
     _ request: URLRequest, sending body: UploadBody? = nil, into sink: Sink,
     on sinkThreads: WorkLine = .shared(.default)
   ) where Sink.Payload == Payload {
+    let proveInaction = note(request)
     let transfer = NetworkTransfer(
       request, body: body, in: session, standIn: standIn(), accepting: acceptedStatusCodes,
       into: sink, on: sinkThreads,
-      report: { self.report(fractionCompleted: $0) },
+      report: { self.report(fractionCompleted: $0) }, proveInaction: proveInaction,
       claimFinish: { self.claimFinish(isCommitting: $0) },
       completion: { result in self.transferEnded(with: result) })
     cancelTransfer.withLock { $0 = { transfer.cancel() } }

@@ -27,6 +27,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   /// which sees no order between Dispatch's blocks.
   private let sinkOrder = Locked(())
   private let report: @Sendable (Double) -> Void
+  private let proveInaction: @Sendable () -> Void
   private let claimFinish: @Sendable (_ isCommitting: Bool) -> Bool
   private let state: Locked<State>
 
@@ -39,11 +40,13 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     var line: SinkLine?
   }
 
+  /// - Parameter proveInaction: called before `completion` if the server cannot have acted on the
+  ///   request.
   init(
     _ request: URLRequest, body: UploadBody?, in session: URLSession,
     standIn: (any NetworkStandIn)?,
     accepting acceptedStatusCodes: Set<Int>, into sink: Sink, on sinkThreads: WorkLine,
-    report: @escaping @Sendable (Double) -> Void,
+    report: @escaping @Sendable (Double) -> Void, proveInaction: @escaping @Sendable () -> Void,
     claimFinish: @escaping @Sendable (_ isCommitting: Bool) -> Bool,
     completion: @escaping Completion
   ) {
@@ -53,6 +56,7 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     self.sink = sink
     self.sinkThreads = sinkThreads
     self.report = report
+    self.proveInaction = proveInaction
     self.claimFinish = claimFinish
     userSession = session
     state = Locked(
@@ -112,6 +116,10 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
     call { self.note(min(Double(count) / Double(total), 1)) }
   }
 
+  func redirectFollowed(to request: URLRequest) {
+    state.withLock { $0.machine.follow(request) }
+  }
+
   func taskEnded(_ error: (any Error)?, with response: URLResponse?) {
     if error == nil, let response, state.withLock({ $0.machine.isWaiting }) {
       responseCame(response)
@@ -150,14 +158,15 @@ final class NetworkTransfer<Sink: BodySink>: TaskEvents, @unchecked Sendable {
   }
 
   private func finish(_ error: (any Error)?) {
-    let (ending, completion, transfer, line) = state.withLock { state in
+    let (ending, mayHaveActed, completion, transfer, line) = state.withLock { state in
       (
-        state.machine.ending(error), state.completion.take(), state.transfer.take(),
-        state.line.take()
+        state.machine.ending(error), state.machine.mayHaveActed(error), state.completion.take(),
+        state.transfer.take(), state.line.take()
       )
     }
     _ = (transfer, line)
     guard let completion else { return }
+    if !mayHaveActed { proveInaction() }
     guard claimFinish(ending.isSuccess) else {
       sinkOrder.withLock { _ in sink.discard(after: URLError(.cancelled)) }
       return completion(nil)

@@ -12,9 +12,10 @@ public import Procedures
 /// queue.add(NetworkUploadProcedure(request: request, body: .file(archive)))
 /// ```
 ///
-/// A file is read while it is sent; a folder, a pipe or a missing file fails at once, with a
-/// `URLError` that names it. A GET fails with `NetworkError.Code.bodyNotAllowed`. The progress
-/// counts the sent bytes. See `NetworkTaskProcedure` for errors, cancelling and the session.
+/// A file is read while it is sent, and a symbolic link leads to its file; a folder, a pipe or a
+/// missing file fails at once, with a `URLError` that names it. A GET fails with
+/// `NetworkError.Code.bodyNotAllowed`. The progress counts the sent bytes. See
+/// `NetworkTaskProcedure` for errors, cancelling and the session.
 nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {

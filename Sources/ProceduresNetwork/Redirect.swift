@@ -88,11 +88,12 @@ extension URLRequest {
     ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
   }
 
+  /// - Returns: the body of the upload, with its file itself instead of a link to it.
   /// - Throws: if its own body or the body of an upload cannot be sent.
-  package func checkBody(_ upload: UploadBody?) throws {
+  package func checkedBody(_ upload: UploadBody?) throws -> UploadBody? {
     if method == "GET", hasBody(upload) { throw NetworkError(.bodyNotAllowed, request: self) }
     if hasUsedStream { throw NetworkError(.bodyNotRepeatable, request: self) }
-    try upload?.checkFile()
+    return try upload?.resolved()
   }
 
   func hasBody(_ upload: UploadBody?) -> Bool {

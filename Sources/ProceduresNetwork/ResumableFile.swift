@@ -20,7 +20,9 @@ internal import Foundation
 ///
 /// 1. The tag is written before the first byte. A part without a tag is not resumed.
 /// 2. Only one transfer of all processes uses the part: its file is locked.
-/// 3. The last byte is requested again, so that the range is not empty if the part is complete.
+/// 3. The part and its tag are changed, moved and removed by name only while the open file is the
+///    part. Otherwise somebody has removed it, and another transfer may have made its own.
+/// 4. The last byte is requested again, so that the range is not empty if the part is complete.
 final class ResumableFile: BodySink {
   /// The request: for the rest if there is a part.
   private(set) var request: URLRequest
@@ -62,6 +64,7 @@ final class ResumableFile: BodySink {
   }
 
   func begin(_ response: HTTPURLResponse) throws {
+    try handle?.checkPlace(partial)
     let mark = Self.mark(of: response)
     guard response.statusCode == 206 else { return try beginAnew(mark) }
     guard let range = ContentRange(of: response), range.start == start,
@@ -91,6 +94,7 @@ final class ResumableFile: BodySink {
     if let total, try handle?.offset() ?? 0 != UInt64(total) {
       throw URLError(.networkConnectionLost)
     }
+    try handle?.checkPlace(partial)
     // Replace while the file is locked: a download that opens it afterwards finds that it is no
     // longer the part.
     try FileSink.replace(destination, with: partial)
@@ -103,7 +107,7 @@ final class ResumableFile: BodySink {
     // 416: the part is longer than the whole.
     let isOfNoUse = mark == nil || (error as? NetworkError)?.statusCode == 416
     let isEmpty = (try? handle?.seekToEnd()) ?? 0 == 0
-    if handle != nil, isOfNoUse || isEmpty {
+    if handle?.isStill(at: partial) == true, isOfNoUse || isEmpty {
       for file in [partial, tag] { try? FileManager.default.removeItem(at: file) }
     }
     try? close()
@@ -117,7 +121,8 @@ final class ResumableFile: BodySink {
     try handle.close()
   }
 
-  /// Opens and locks the part; creates it if it does not exist.
+  /// Opens and locks the part; creates it if it does not exist. A symbolic link is an error: the
+  /// link, and not the file, would become the destination.
   private static func open(_ partial: URL) throws -> FileHandle {
     while true {
       let descriptor = unsafe partial.withUnsafeFileSystemRepresentation { path in
@@ -133,18 +138,8 @@ final class ResumableFile: BodySink {
       }
       // Its last owner may have ended in between, and have moved the file to the destination or
       // removed it.
-      if isStill(descriptor, at: partial) { return handle }
+      if handle.isStill(at: partial) { return handle }
     }
-  }
-
-  private static func isStill(_ descriptor: Int32, at place: URL) -> Bool {
-    var (opened, found) = (stat(), stat())
-    guard unsafe fstat(descriptor, &opened) == 0 else { return false }
-    let isThere = unsafe place.withUnsafeFileSystemRepresentation { path in
-      guard let path = unsafe path else { return false }
-      return unsafe lstat(path, &found) == 0
-    }
-    return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
   /// A checksum of the request's method, URL and header. A server may choose the resource by each
@@ -182,5 +177,5 @@ final class ResumableFile: BodySink {
 
 /// It needs another name, since a method is called `open`.
 private func openFile(_ path: UnsafePointer<CChar>) -> Int32 {
-  unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+  unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
 }

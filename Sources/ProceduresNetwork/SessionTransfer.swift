@@ -169,7 +169,8 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private func begin() {
     let (request, body) = state.withLock { ($0.request, $0.body) }
     do {
-      try request.checkBody(body)
+      let checked = try request.checkedBody(body)
+      state.withLock { $0.body = checked }
     } catch {
       return finish(error)
     }
@@ -317,6 +318,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
           (state.request, state.failedCredentials) = (request, 0)
           if !keepsBody { state.body = nil }
         }
+        events.redirectFollowed(to: request)
         begin()
       }
     }

@@ -4,14 +4,17 @@ package import Procedures
   package import FoundationNetworking
 #endif
 
-/// Receives the events of a transfer. All but `userSession` are called by one thread at a time. On
-/// Linux that may be the thread that reads for all sessions of the process, which must not wait.
+/// Receives the events of a transfer. All but `userSession` are called by one thread at a time;
+/// only `redirectFollowed` may overlap the `taskEnded` of a cancel. On Linux that may be the thread
+/// that reads for all sessions of the process, which must not wait.
 package protocol TaskEvents: AnyObject, Sendable {
   /// The session that the user gave.
   var userSession: URLSession { get }
   func responseCame(_ response: URLResponse)
   func dataCame(_ data: Data)
   func bodyWasSent(_ count: Int64, of total: Int64)
+  /// The following events belong to `request`, which a redirect asked for.
+  func redirectFollowed(to request: URLRequest)
   /// - Parameter response: the last response, which Foundation on Linux may not have reported
   ///   before, for a redirect that leads nowhere.
   func taskEnded(_ error: (any Error)?, with response: URLResponse?)

@@ -12,6 +12,7 @@ internal import Foundation
 /// 1. `wanted` has begun its sink; only this stage writes a body.
 /// 2. A refused response keeps at most `NetworkError.longestBody` bytes of its body.
 /// 3. `broken` is final.
+/// 4. `request` is the one that is answered: after a redirect the redirect's.
 struct TransferStateMachine {
   enum Stage {
     case waiting
@@ -34,9 +35,12 @@ struct TransferStateMachine {
     var isSuccess: Bool { if case .take = self { true } else { false } }
   }
 
-  private let request: URLRequest
+  private var request: URLRequest
   private let acceptedStatusCodes: Set<Int>
   private var stage = Stage.waiting
+  /// Whether the server has answered as after an action: with a redirect that was followed, or with
+  /// anything but a refusal.
+  private var hasActed = false
   private var received: Int64 = 0
   private var expected: Int64 = 0
 
@@ -48,6 +52,7 @@ struct TransferStateMachine {
   mutating func take(_ response: URLResponse) -> ResponseAction {
     if case .broken = stage { return .none }
     guard let response = response as? HTTPURLResponse else {
+      hasActed = true
       stage = .broken(NetworkError(.notHTTP, request: request))
       return .none
     }
@@ -55,6 +60,7 @@ struct TransferStateMachine {
       stage = .refused(response, body: Data())
       return .none
     }
+    hasActed = true
     guard response.hasPossibleLength else {
       stage = .broken(URLError(.badServerResponse))
       return .stop
@@ -65,6 +71,10 @@ struct TransferStateMachine {
     received = range?.start ?? 0
     expected = range?.total ?? sum(received, response.decodedLength) ?? -1
     return .begin(response)
+  }
+
+  mutating func follow(_ redirected: URLRequest) {
+    (request, hasActed) = (redirected, true)
   }
 
   /// True if the sink must write the piece.
@@ -111,6 +121,12 @@ struct TransferStateMachine {
     case .wanted(let response): return .take(response)
     case .waiting: return .fail(error ?? NetworkError(.notHTTP, request: request))
     }
+  }
+
+  /// Whether the server may have acted on the request, if the transfer ends now.
+  func mayHaveActed(_ error: (any Error)?) -> Bool {
+    guard !hasActed, case .fail(let cause) = ending(error) else { return true }
+    return !UnrepeatableRequests.isProof(cause)
   }
 
   /// Nil if the length is unknown, or the sum overflows.

@@ -322,6 +322,23 @@ struct FakeServerTests {
     }
   }
 
+  @Test("I4, I8: a POST that was redirected is not sent again; the error names the next request")
+  func redirectedOrder() throws {
+    let server = FakeServer { request in
+      request.path == "/thanks" ? .status(503) : .status(303, header: ["Location": "/thanks"])
+    }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    let (send, _) = try simulate(server) { [request] in
+      NetworkProcedure {
+        NetworkUploadProcedure(request: request, body: .data(Data(count: 1_000)))
+      }
+    }
+    let error = try #require(send.errors.first as? NetworkError)
+    #expect(server.requests.map(\.method) == ["POST", "GET"])
+    #expect("\(error)" == "GET api.example/thanks was answered with status 503")
+  }
+
   @Test("I4, I8: a circle of redirects ends, and one that leads nowhere is a response")
   func redirectsWithoutEnd() throws {
     let circle = FakeServer(.status(302, header: ["Location": "/file"]).after(.seconds(1)))

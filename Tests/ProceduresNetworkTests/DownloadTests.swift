@@ -175,6 +175,85 @@ struct DownloadTests {
     #expect(server.requests.value == 0)
   }
 
+  @Test("I4: a file behind symbolic links arrives whole, also after a redirect")
+  func linkedUpload() async throws {
+    let body = Data.pattern(100_000)
+    let server = try LoopbackServer { request, connection in
+      if request.path == "/old" {
+        connection.send(status: "307 Moved", header: "Location: /new")
+      } else {
+        connection.send(body: "\(request.body.count) \(request.body == body)")
+      }
+    }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let folder = directory.url.appending(path: "folder")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    try body.write(to: folder.appending(path: "backup ü#1"))
+    func link(_ name: String, to target: String) throws {
+      try FileManager.default.createSymbolicLink(
+        atPath: directory.url.appending(path: name).path, withDestinationPath: target)
+    }
+    try link("latest", to: "folder/backup ü#1")
+    try link("latest of all", to: "latest")
+    try link("other", to: "folder")
+    for place in ["latest", "latest of all", "other/backup ü#1"] {
+      for path in ["/new", "/old"] {
+        var request = URLRequest(url: server.url(path))
+        request.httpMethod = "PUT"
+        let file = directory.url.appending(path: place)
+        let upload = NetworkUploadProcedure(session: session, request: request, body: .file(file))
+        queue.add(upload)
+        #expect(try await String(decoding: upload.value.payload, as: UTF8.self) == "100000 true")
+      }
+    }
+  }
+
+  #if os(Linux)
+    @Test("I4: an upload whose file has not its size of contents fails, and an empty one arrives")
+    func sizes() async throws {
+      let server = try LoopbackServer { request, connection in
+        connection.send(body: "\(request.body.count)")
+      }
+      defer { server.stop() }
+      var request = URLRequest(url: server.url("/"))
+      request.httpMethod = "PUT"
+      for path in ["/proc/self/status", "/proc/self/mounts"] {
+        let upload = NetworkUploadProcedure(
+          session: session, request: request, body: .file(URL(filePath: path)))
+        let error = await queue.run(upload).errors.first as? URLError
+        #expect(error?.code == .cannotOpenFile)
+        #expect(error?.userInfo[NSFilePathErrorKey] as? String == path)
+      }
+      #expect(server.requests.value == 0)
+      let directory = try TemporaryDirectory()
+      let empty = directory.url.appending(path: "empty")
+      try Data().write(to: empty)
+      let upload = NetworkUploadProcedure(session: session, request: request, body: .file(empty))
+      queue.add(upload)
+      #expect(try await upload.value.payload == Data("0".utf8))
+    }
+  #endif
+
+  @Test("I4: a download does not replace its destination with a file that is not its own")
+  func foreignPart() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("before".utf8).write(to: file)
+    let response = try #require(
+      HTTPURLResponse(url: file, statusCode: 200, httpVersion: nil, headerFields: nil))
+    let sink = FileSink(file)
+    try sink.begin(response)
+    try sink.receive(Data("whole".utf8))
+    let name = try #require(directory.names.first { $0 != "file" })
+    let part = directory.url.appending(path: name)
+    try FileManager.default.removeItem(at: part)
+    try Data("half".utf8).write(to: part)
+    let error = #expect(throws: CocoaError.self) { try sink.end() }
+    #expect(error?.underlying as? POSIXError == POSIXError(.ENOENT))
+    #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+  }
+
   @Test("I4: JSON comes out as a value, and other bytes fail with the decoder's error")
   func json() async throws {
     struct Release: Codable, Equatable { let name: String, size: Int }

@@ -324,6 +324,54 @@ struct ResumingTests {
     }
   #endif
 
+  @Test("I4: a part that is a symbolic link is an error at once", arguments: [false, true])
+  func linkedPart(isDangling: Bool) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let other = directory.url.appending(path: "other")
+    if !isDangling { try Data("other".utf8).write(to: other) }
+    let part = file.appendingPathExtension("part")
+    try FileManager.default.createSymbolicLink(
+      atPath: part.path, withDestinationPath: other.path)
+    let error = await queue.run(download(server)).errors.first as? CocoaError
+    #expect(error?.filePath == part.path && server.requests.value == 0)
+    #expect(error?.underlying as? POSIXError == POSIXError(.ELOOP))
+    #expect(directory.names.sorted() == (isDangling ? ["file.part"] : ["file.part", "other"]))
+  }
+
+  @Test("I4: a download whose part was removed fails, and leaves the next one's part alone")
+  func removedPart() async throws {
+    let body = Data.pattern(1_000)
+    let (asked, gates) = (Counter(), [Gate(), Gate()])
+    let server = try LoopbackServer { _, connection in
+      let gate = gates[asked.increment() - 1]
+      connection.sendHead(length: body.count, ["ETag: \"one\""])
+      connection.send(body.prefix(500))
+      gate.block()
+      connection.send(body.suffix(500))
+    }
+    defer { server.stop() }
+    let part = file.appendingPathExtension("part")
+    func hasHalf() -> Bool { (try? Data(contentsOf: part).count) == 500 }
+    try Data("before".utf8).write(to: file)
+    let first = download(server)
+    queue.add(first)
+    #expect(await eventually { hasHalf() })
+    try FileManager.default.removeItem(at: part)
+    try FileManager.default.removeItem(at: file.appendingPathExtension("part-tag"))
+    let second = download(server)
+    queue.add(second)
+    #expect(await eventually { hasHalf() })
+    gates[0].open()
+    let error = await first.waitUntilFinished().errors.first as? CocoaError
+    #expect(error?.underlying as? POSIXError == POSIXError(.ENOENT))
+    #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+    #expect(directory.names.sorted() == ["file", "file.part", "file.part-tag"])
+    gates[1].open()
+    #expect(await second.waitUntilFinished() == .succeeded)
+    #expect(try Data(contentsOf: file) == body && directory.names == ["file"])
+  }
+
   @Test(
     "I4: twelve of twelve downloads come within six attempts from a server that cuts each connection"
   )
