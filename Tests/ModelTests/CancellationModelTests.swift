@@ -398,5 +398,29 @@
         }
       }
     }
+
+    // MARK: Serial
+
+    @Test("K13: all earlier tokens read cancelled when renew returns, also beside another renew")
+    func renewAgainstRenew() throws {
+      try explore {
+        let serial = SerialCancellation()
+        let first = serial.renew()
+        let (early, calls) = (PlainCounter(), PlainCounter())
+        first.onCancel { calls.value += 1 }
+        let tokens = PlainLog<CancellationToken>()
+        let renew: @Sendable () -> Void = {
+          let token = serial.renew()
+          if !first.isCancelled { early.value += 1 }
+          tokens.events.append(token)
+        }
+        return .init(threads: [renew, renew]) {
+          try require(early.value == 0, "an earlier token was pending")
+          try require(calls.value == 1, "its handler was called \(calls.value) times")
+          try require(
+            tokens.events.filter { !$0.isCancelled }.count == 1, "not exactly one is pending")
+        }
+      }
+    }
   }
 #endif
