@@ -118,9 +118,9 @@ extension ProcedureTimeline.Snapshot {
     // A segment begins where the previous one ended. Between the two nothing is missing, except for
     // the time between two threads' notes.
     func add(_ segment: PathSegment) {
-      guard now < segment.to else { return }
       var segment = segment
-      segment.from = now
+      (segment.from, segment.to) = (now, min(segment.to, end))
+      guard segment.length > 0 else { return }
       segments.append(segment)
       now = segment.to
     }
@@ -137,7 +137,7 @@ extension ProcedureTimeline.Snapshot {
         for run in runSegments(of: place, step: number) { add(run) }
       }
     }
-    if let last = segments.indices.last { segments[last].to = max(now, end) }
+    if let last = segments.indices.last { segments[last].to = end }
     // Go back from the end: each step adds the waits of its successor.
     var parts: [PathSegment] = []
     var blocks: [PathSegment] = []
