@@ -108,7 +108,7 @@ import Testing
         + "10 % work (longest: 'load', 1 s).")
   }
 
-  @Test("V4: of several that wait the critical path ends with the one that has waited longest")
+  @Test("V4: the critical path ends with the one of several waiting that has waited longest")
   func severalWaiting() throws {
     let scenario = Scenario()
     let (queue, timeline) = (scenario.queue, scenario.timeline)

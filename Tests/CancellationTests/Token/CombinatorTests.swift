@@ -153,7 +153,7 @@ import Testing
     #expect((tokens[1] || tokens[0]).reason == .taskCancelled)
   }
 
-  @Test("K9: of tokens that had been cancelled the first gives the reason, with all(of:) the last")
+  @Test("K9: the first of tokens that had been cancelled gives the reason, with all(of:) the last")
   func reasonsOfCancelled() {
     let operands = (0..<2).map { _ in Operand() }
     operands[1].settle(.cancelled, .deadlineExceeded)

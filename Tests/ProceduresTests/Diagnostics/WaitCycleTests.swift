@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(
-    "Q7: what waits behind its own race is left alone while another racer may win",
+    "Q7: a racer that waits behind its own race is left alone while another may win",
     arguments: [false, true])
   func race(isNested: Bool) {
     let queue = makeQueue(limit: 1)
@@ -162,7 +162,7 @@ import Testing
     #expect(south.outcome == .cancelled([]) && login.outcome == .succeeded)
   }
 
-  @Test("Q7: what waits behind its own race is a cycle when no other racer is left")
+  @Test("Q7: a racer that waits behind its own race is in a cycle when no other is left")
   func lostRace() {
     let queue = makeQueue(limit: 1)
     let login = make("login")
