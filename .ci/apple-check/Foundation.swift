@@ -177,6 +177,10 @@ public struct URL: Hashable, Sendable, Codable, CustomStringConvertible {
   public enum DirectoryHint: Sendable { case isDirectory, notDirectory, checkFileSystem, inferFromPath }
   public init?(string: String) { fatalError() }
   public init(fileURLWithPath path: String) { fatalError() }
+  @unsafe public init(
+    fileURLWithFileSystemRepresentation path: UnsafePointer<Int8>, isDirectory: Bool,
+    relativeTo baseURL: URL?
+  ) { fatalError() }
   public init(filePath path: String, directoryHint: DirectoryHint = .inferFromPath, relativeTo base: URL? = nil) { fatalError() }
   public var absoluteString: String { fatalError() }
   public var path: String { fatalError() }
@@ -235,6 +239,7 @@ extension RunLoop {
 open class FileManager: NSObject, @unchecked Sendable {
   open class var `default`: FileManager { fatalError() }
   open func fileExists(atPath: String) -> Bool { fatalError() }
+  open func createSymbolicLink(atPath path: String, withDestinationPath destPath: String) throws { fatalError() }
   open func fileExists(atPath: String, isDirectory: UnsafeMutablePointer<ObjCBool>?) -> Bool { fatalError() }
   open func isExecutableFile(atPath: String) -> Bool { fatalError() }
   open func isReadableFile(atPath: String) -> Bool { fatalError() }
@@ -312,7 +317,7 @@ extension FileHandle {
   public func readToEnd() throws -> Data? { fatalError() }
 }
 extension Error { public var localizedDescription: String { fatalError() } }
-public struct POSIXError: Error, Sendable {
+public struct POSIXError: Error, Hashable, Sendable {
   public typealias Code = POSIXErrorCode
   public init(_ code: POSIXErrorCode, userInfo: [String: Any] = [:]) {}
 }
@@ -320,7 +325,9 @@ public struct POSIXErrorCode: RawRepresentable, Sendable, Hashable {
   public var rawValue: Int32
   public init?(rawValue: Int32) { fatalError() }
   public static let EPERM = POSIXErrorCode(rawValue: 1)!
+  public static let ENOENT = POSIXErrorCode(rawValue: 2)!
   public static let EIO = POSIXErrorCode(rawValue: 5)!
+  public static let ELOOP = POSIXErrorCode(rawValue: 62)!
   public static let EADDRNOTAVAIL = POSIXErrorCode(rawValue: 49)!
   public static let EMFILE = POSIXErrorCode(rawValue: 24)!
 }
@@ -336,6 +343,8 @@ public struct CocoaError: Error, Sendable {
   }
   public init(_ code: Code, userInfo: [String: Any] = [:]) {}
   public var code: Code { fatalError() }
+  public var filePath: String? { fatalError() }
+  public var underlying: Error? { fatalError() }
 }
 public let NSFilePathErrorKey = ""
 public let NSURLErrorFailingURLErrorKey = ""

@@ -7,6 +7,8 @@
 /// different procedures may come concurrently.
 public protocol ProcedureQueueDelegate: AnyObject, Sendable {
   /// A procedure is about to be added. You can still add dependencies and observers to it.
+  ///
+  /// If the queue then refuses it, because it is closed, no further event follows.
   func procedureQueue(_ queue: ProcedureQueue, willAdd procedure: Procedure)
 
   /// A procedure was added. It may have finished already.
