@@ -69,11 +69,15 @@ extension Procedure {
           "progressWeight of '\(name)' must be zero or more, and finite, not \(newValue); it is the share of "
             + "the procedure beside its siblings.")
       }
+      Self.weightsAreUsed.store(1)
       withCore { core in
         core.attachments.with(OwnProgress.self) { $0.weight = min(newValue, 1e100) }
       }
     }
   }
+
+  /// Whether any procedure of the process ever got a weight. If not, none is read.
+  static let weightsAreUsed = AtomicByte(0)
 
   /// The fraction of the work that is done: the present one, and each new one from now on.
   ///

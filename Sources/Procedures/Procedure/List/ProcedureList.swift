@@ -671,7 +671,8 @@ extension ProcedureList {
   func retire(_ member: Member, takesNext: Bool) -> (next: Job?, finishedGroup: Procedure?) {
     // Read before the list's lock, which comes after the procedure's. A child that leaves while the
     // group begins to forget counts with the default weight.
-    let weight = forgetsFinished.load() == 0 ? 1 : member.with { $0.progressWeight }
+    let isWeighed = forgetsFinished.load() != 0 && Procedure.weightsAreUsed.load() != 0
+    let weight = isWeighed ? member.with { $0.progressWeight } : 1
     let (job, followUp, end) = storage.withLock { storage -> (Job?, FollowUp, LastEnd?) in
       // 1. It leaves, with its slot. If its turn did not begin in this list, it may still be an
       //    arrival: it is on no queue, or it is a cancelled group whose turn is run by the worker
