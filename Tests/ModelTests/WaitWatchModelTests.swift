@@ -139,6 +139,54 @@
       }
     }
 
+    /// `login` waits for the slot that the group has, and `south`, a child, for `login`: only the
+    /// failure of `north` can end that. Whether it may come says the second reading, too:
+    ///
+    ///     look                          the other thread
+    ///     north waits for elsewhere
+    ///                                   north.remove(dependency: elsewhere)
+    ///                                   elsewhere.add(dependency: north)
+    ///     elsewhere waits for north: read again, north does not wait for elsewhere
+    @Test("Q7: a sibling whose wait is of another moment may still cancel a child in a cycle")
+    func siblingOfTwoMoments() throws {
+      try explore {
+        let scheduler = LookingScheduler()
+        let queue = ProcedureQueue(maxConcurrentProcedureCount: 1, scheduler: scheduler)
+        let others = ProcedureQueue(scheduler: scheduler)
+        let (north, south, login) = (PlainProcedure(), PlainProcedure(), PlainProcedure())
+        let (elsewhere, outside) = (PlainProcedure(), PlainProcedure())
+        // The first of them is the one that the search follows.
+        let group = GroupProcedure(children: [south, north])
+        group.failurePolicy = .cancelRemaining
+        north.add(dependencies: elsewhere, outside)
+        elsewhere.add(dependency: outside)
+        south.add(dependency: login)
+        others.add(elsewhere)
+        queue.add(group, login)
+        scheduler.workers.run()
+        return .init(
+          threads: [
+            {
+              north.remove(dependency: elsewhere)
+              elsewhere.add(dependency: north)
+            }
+          ], workers: [scheduler.looks]
+        ) {
+          scheduler.run()
+          try withExtendedLifetime((queue, others)) {
+            try require(
+              !group.isCancelled && !south.isCancelled && !login.isCancelled,
+              "a sibling that could end was taken for stuck")
+            group.cancel()
+            outside.cancel()
+            others.add(outside)
+            scheduler.run()
+            try require(group.isFinished && login.isFinished, "not finished")
+          }
+        }
+      }
+    }
+
     /// The group's turn is in user code, or due, whenever the look comes:
     ///
     ///     worker of the child           look

@@ -13,6 +13,14 @@ struct WaitGraph {
     let count: Int
   }
 
+  /// The end of one of `row`, the children of a group, may cancel all of them, with everything below
+  /// them.
+  private struct Exit {
+    let row: Int
+    /// The exit of an outer group, if any.
+    let around: Int?
+  }
+
   private var procedures: [Procedure] = []
   private var indices: [ObjectIdentifier: Int] = [:]
   private var waits: [Wait] = []
@@ -23,6 +31,12 @@ struct WaitGraph {
   private var edges: [Edge] = []
   /// The range in `edges` of each procedure. All of its edges must be satisfied.
   private var edgesOfEach: [Range<Int>] = []
+  private var exits: [Exit] = []
+  /// The innermost exit around each procedure.
+  private var exitOfEach: [Int?] = []
+  /// The innermost exit of the children of each group. It is kept, so that its address remains its
+  /// own.
+  private var exitsOfGroups: [ObjectIdentifier: (group: GroupProcedure, exit: Int?)] = [:]
 
   private(set) var lacksSome = false
 
@@ -50,6 +64,7 @@ struct WaitGraph {
         edges.append(Edge(waiter: index, row: row, count: count))
       }
       edgesOfEach.append(first..<edges.count)
+      exitOfEach.append(exit(around: procedure))
       size += 1 + edgesOfEach[index].count
       index += 1
     }
@@ -60,10 +75,36 @@ struct WaitGraph {
     if let shared = part.shared, let known = rowsOfHolders[ObjectIdentifier(shared)] {
       return known
     }
-    size += part.others.count
-    rows.append(part.others.map { add($0) })
-    if let shared = part.shared { rowsOfHolders[ObjectIdentifier(shared)] = rows.count - 1 }
+    let row = addRow(part.others)
+    if let shared = part.shared { rowsOfHolders[ObjectIdentifier(shared)] = row }
+    return row
+  }
+
+  private mutating func addRow(_ others: [Procedure]) -> Int {
+    size += others.count
+    rows.append(others.map { add($0) })
     return rows.count - 1
+  }
+
+  /// Costs the number of groups around it that are new.
+  private mutating func exit(around procedure: Procedure) -> Int? {
+    var new: [GroupProcedure] = []
+    var exit: Int?
+    for group in procedure.enclosingGroups {
+      if let known = exitsOfGroups[ObjectIdentifier(group)] {
+        exit = known.exit
+        break
+      }
+      new.append(group)
+    }
+    for group in new.reversed() {
+      if group.mayCancelOtherChildren {
+        exits.append(Exit(row: addRow(group.childList?.procedures ?? []), around: exit))
+        exit = exits.count - 1
+      }
+      exitsOfGroups[ObjectIdentifier(group)] = (group, exit)
+    }
+    return exit
   }
 
   @discardableResult
@@ -80,10 +121,9 @@ struct WaitGraph {
     guard let first = stuck.firstIndex(of: true) else { return nil }
     // The groups around a stuck procedure are stuck, too, even if they wait for something else now.
     for index in procedures.indices where stuck[index] {
-      var group = procedures[index].peek { $0.list }?.group
-      while let next = group, let index = indices[ObjectIdentifier(next)], !stuck[index] {
+      for group in procedures[index].enclosingGroups {
+        guard let index = indices[ObjectIdentifier(group)], !stuck[index] else { break }
         stuck[index] = true
-        group = next.peek { $0.list }?.group
       }
     }
     let (canEnd, _) = ends(without: stuck)
@@ -105,8 +145,8 @@ struct WaitGraph {
     // 2. The circles among them, each once, with all that their members wait for, by way of others.
     let suspects = circles(among: keepers)
     let reached = suspects.map { self.reached(from: $0, keepers) }
-    // 3. The waits of these once more. A procedure is proved stuck if its wait has lasted, and all
-    //    its keepers' have.
+    // 3. The waits of these once more. A procedure is proved stuck if its wait has lasted, and
+    //    those of all its keepers have, and of all whose end could have cancelled it.
     let lasting = lasting(among: reached.reduce(into: []) { $0.formUnion($1) })
     let proved = suspects.indices.filter { reached[$0].isSubset(of: lasting) }.map { suspects[$0] }
     let cycles = proved.map { circle in
@@ -128,13 +168,21 @@ struct WaitGraph {
     }
   }
 
-  /// The members of `circle`, and everything for which they wait, directly or not.
+  /// The members of `circle`, and everything that keeps them from ending, directly or not: the
+  /// procedures for which they wait, and the siblings whose end may cancel them.
   private func reached(from circle: [Int], _ keepers: [[Int]]) -> Set<Int> {
     var reached = Set(circle)
-    var unvisited = circle
+    var (unvisited, visitedExits) = (circle, Set<Int>())
     while let index = unvisited.popLast() {
       for keeper in keepers[index] where reached.insert(keeper).inserted {
         unvisited.append(keeper)
+      }
+      var exit = exitOfEach[index]
+      while let next = exit, visitedExits.insert(next).inserted {
+        for sibling in rows[exits[next].row] where reached.insert(sibling).inserted {
+          unvisited.append(sibling)
+        }
+        exit = exits[next].around
       }
     }
     return reached
@@ -195,61 +243,43 @@ struct WaitGraph {
       unmet[edges[edge].row].append(edge)
     }
     if let stuck { for index in stuck.indices where stuck[index] { unfulfilled[index] += 1 } }
+    // The members of each exit, and the exits inside it.
+    var exitOfRow = [Int?](repeating: nil, count: rows.count)
+    var members = [[Int]](repeating: [], count: exits.count)
+    var inner = members
+    for (index, exit) in exitOfEach.enumerated() { if let exit { members[exit].append(index) } }
+    for (index, exit) in exits.enumerated() {
+      exitOfRow[exit.row] = index
+      if let around = exit.around { inner[around].append(index) }
+    }
+    var isOpen = [Bool](repeating: false, count: exits.count)
+    var opening: [Int] = []
     var ending = procedures.indices.filter { unfulfilled[$0] == 0 }
-    while !ending.isEmpty {
-      for index in ending { canEnd[index] = true }
-      while let index = ending.popLast() {
-        for row in rowsOfEach[index] {
-          ended[row] += 1
-          while let edge = unmet[row].last.map({ edges[$0] }), edge.count <= ended[row] {
-            unmet[row].removeLast()
-            unfulfilled[edge.waiter] -= 1
-            guard unfulfilled[edge.waiter] == 0, !canEnd[edge.waiter] else { continue }
-            canEnd[edge.waiter] = true
-            ending.append(edge.waiter)
-          }
+    for index in ending { canEnd[index] = true }
+    while let index = ending.popLast() {
+      for row in rowsOfEach[index] {
+        // 1. One more of this row ends, which may be enough for those that wait for it.
+        ended[row] += 1
+        while let edge = unmet[row].last.map({ edges[$0] }), edge.count <= ended[row] {
+          unmet[row].removeLast()
+          unfulfilled[edge.waiter] -= 1
+          guard unfulfilled[edge.waiter] == 0, !canEnd[edge.waiter] else { continue }
+          canEnd[edge.waiter] = true
+          ending.append(edge.waiter)
+        }
+        // 2. Its end may cancel its siblings, with everything below them.
+        if let exit = exitOfRow[row] { opening.append(exit) }
+      }
+      while let exit = opening.popLast() {
+        if exchange(&isOpen[exit], with: true) { continue }
+        opening += inner[exit]
+        for member in members[exit] where !canEnd[member] && stuck?[member] != true {
+          canEnd[member] = true
+          ending.append(member)
         }
       }
-      ending = cancelledByOthers(canEnd).filter { stuck?[$0] != true }
     }
     return (canEnd, ended)
-  }
-
-  /// Those that cannot end by themselves, and that the end of another child may cancel, of their
-  /// group or of a group around it.
-  private func cancelledByOthers(_ canEnd: [Bool]) -> [Int] {
-    // Of each group, which is kept so that its address remains its own: whether its children that
-    // cannot end may be cancelled. Iterative: groups may be nested thousands deep.
-    var known: [ObjectIdentifier: (group: Procedure, areCancelled: Bool)] = [:]
-    return procedures.indices.filter { index in
-      guard !canEnd[index] else { return false }
-      var unknown: [Procedure] = []
-      var areCancelled = false
-      var group = procedures[index].peek { $0.list }?.group as Procedure?
-      while let next = group {
-        if let known = known[ObjectIdentifier(next)] {
-          areCancelled = known.areCancelled
-          break
-        }
-        unknown.append(next)
-        group = next.peek { $0.list }?.group
-      }
-      for group in unknown.reversed() {
-        areCancelled = areCancelled || mayCancelChildren(of: group, canEnd)
-        known[ObjectIdentifier(group)] = (group, areCancelled)
-      }
-      return areCancelled
-    }
-  }
-
-  /// Whether a child of `group` can end, and its end may cancel the others. A child that this graph
-  /// does not know may end.
-  private func mayCancelChildren(of group: Procedure, _ canEnd: [Bool]) -> Bool {
-    guard group.mayCancelOtherChildren else { return false }
-    let children = group.childList?.procedures ?? []
-    return children.contains { child in
-      indices[ObjectIdentifier(child)].map { canEnd[$0] } ?? true
-    }
   }
 }
 

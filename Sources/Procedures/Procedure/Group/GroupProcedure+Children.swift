@@ -105,13 +105,11 @@ extension GroupProcedure {
   }
 }
 
-extension Procedure {
+extension GroupProcedure {
   /// Whether the end of one child may cancel the others: one wins a race, or one fails and
   /// `failurePolicy` says so.
   final var mayCancelOtherChildren: Bool {
-    guard let group = asGroup else { return false }
-    return type(of: group).traits.contains(.firstSuccessCancelsOthers)
-      || group.failurePolicy == .cancelRemaining
+    type(of: self).traits.contains(.firstSuccessCancelsOthers) || failurePolicy == .cancelRemaining
   }
 }
 

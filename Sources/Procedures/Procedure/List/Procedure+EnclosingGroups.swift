@@ -1,12 +1,12 @@
 extension Procedure {
-  /// The groups around it, innermost first. For `execute()`. Costs the depth.
-  package final var enclosingGroups: [GroupProcedure] {
-    var groups: [GroupProcedure] = []
-    var next = peek { $0.list }?.owner
-    while let reference = next {
-      if let group = reference.group { groups.append(group) }
-      next = reference.parent
+  /// The groups around it, innermost first. A step to the next group costs a lock.
+  package final var enclosingGroups: some Sequence<GroupProcedure> {
+    sequence(state: peek { $0.groupReference }) { next in
+      while let reference = next {
+        next = reference.parent
+        if let group = reference.group { return group }
+      }
+      return nil
     }
-    return groups
   }
 }
