@@ -140,14 +140,8 @@
       from source: Source,
       _ arguments: @escaping @Sendable (Source.Output) throws -> [String]
     ) -> Self {
-      add(dependency: source, requiring: .success)
-      return inject(dependency: source) { process, source, _ in
-        switch source.output {
-        case .success(let output): process.configuration.arguments += try arguments(output)
-        case .failure: break
-        case nil where source.isCancelled || source.failed: break
-        case nil: throw ProcedureError(.requirementNotSatisfied, procedure: source.name)
-        }
+      inject(dependency: source) { process, source, _ in
+        process.configuration.arguments += try arguments(source.outputToHandOver())
       }
     }
 

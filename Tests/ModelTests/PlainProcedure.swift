@@ -1,9 +1,10 @@
 #if MODEL
-  import Procedures
+  @testable import Procedures
 
   /// Notes its own events without a lock; finishes by itself, or when the test finishes or cancels
   /// it.
-  final class PlainProcedure: Procedure, @unchecked Sendable {
+  final class PlainProcedure: Procedure, PauseOfAttempts, @unchecked Sendable {
+    var needsNoSlot = false
     private let log = PlainLog<String>()
     private let finishesItself: Bool
     private let running: PlainCounter

@@ -79,6 +79,40 @@
       }
     }
 
+    @Test("Q2: a rest that begins in line keeps no slot that comes back at the same moment")
+    func restInLineAgainstSlot() throws {
+      try explore {
+        let (model, running) = (ModelQueue(limit: 1), PlainCounter())
+        let (last, pause, rest) = (
+          PlainProcedure.lasting(), PlainProcedure.lasting(), PlainProcedure.lasting()
+        )
+        let (attempt, next) = (PlainProcedure(running: running), PlainProcedure(running: running))
+        let other = PlainProcedure.lasting(running: running)
+        pause.add(dependency: last)
+        attempt.add(dependency: pause)
+        rest.add(dependency: attempt)
+        next.add(dependency: rest)
+        let group = GroupProcedure(last, pause, attempt, rest, next)
+        group.yieldSlot(during: pause, after: last)
+        group.yieldSlot(during: rest, after: attempt)
+        model.start(group, other)
+        last.finish()
+        model.scheduler.run()
+        pause.finish()
+        model.scheduler.run()
+        return model.scenario(threads: [{ attempt.cancel() }, { other.finish() }]) {
+          let third = PlainProcedure(running: running)
+          model.start(third)
+          try require(rest.isExecuting && third.isFinished, "a rest keeps the slot")
+          rest.finish()
+          model.scheduler.run()
+          try require(group.isFinished, "the group did not finish")
+          try require(running.highest == 1, "\(running.highest) ran at once on one slot")
+          try checkLives(last, pause, attempt, rest, next, other, third)
+        }
+      }
+    }
+
     @Test("C3: a retry ends when it is cancelled as it gives its slot up")
     func cancelAgainstRest() throws {
       try exploreRest(hasExtra: false) { parts, other in

@@ -62,6 +62,16 @@
       #expect(await throwing.waitUntilFinished().errors.first as? TestError == TestError("none"))
     }
 
+    @Test("I7: a program does not run if the source of its arguments has an error as its output")
+    func argumentsOfIgnoredError() async throws {
+      let source = ResultProcedure<[String]> { throw TestError("broken") }
+      let ignoring = IgnoreErrorsProcedure(source)
+      let echo = ProcessProcedure("echo").injectArguments(from: ignoring) { $0 }
+      queue.add(ignoring, echo)
+      #expect(await echo.waitUntilFinished().isCancelled && echo.result == nil)
+      #expect((echo.errors.first as? ProcedureError)?.code == .dependencyFailed)
+    }
+
     @Test("I7: output goes to a file, emptied or appended to; input comes from one")
     func files() async throws {
       let directory = try directory()

@@ -76,7 +76,10 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
 
 /// The interval between two attempts of a `RepeatProcedure`. The type lets a timeline distinguish
 /// it from work.
-nonisolated package class AttemptDelay: DelayProcedure, @unchecked Sendable {}
+nonisolated package class AttemptDelay: DelayProcedure, PauseOfAttempts, @unchecked Sendable {
+  /// The thread that adds it writes this before others can find it.
+  @safe @exclusivity(unchecked) final var needsNoSlot = false
+}
 
 /// An end of a delay that is not an instant of the queue's clock, such as a `Date` with
 /// `ProceduresFoundation`.

@@ -54,22 +54,30 @@ public struct AtLeast: Condition {
 
   /// Waits for the procedures, on the workers of the procedure's queue.
   public func evaluate(_ procedure: Procedure) async throws -> ConditionResult {
-    guard let list = procedure.peek({ $0.list }) else { return await wait(for: procedure) }
+    guard let list = procedure.peek({ $0.list }) else {
+      return await wait(for: procedure, in: nil)
+    }
     // The closure must take no locks, so it always says that the call waits; `awaited` decides
     // whether the answer is certain.
     let call = BodyTask.current.beginWaiting(
       in: WaitingCall(name: name, target: .some(self, list)) { true })
     defer { call?.end() }
-    return await wait(for: procedure)
+    return await wait(for: procedure, in: list)
   }
 
-  private func wait(for procedure: Procedure) async -> ConditionResult {
+  private func wait(
+    for procedure: Procedure, in list: ProcedureList?
+  ) async -> ConditionResult {
     await withTaskGroup(of: Void.self) { group in
       for awaited in procedures {
-        group.addTask { _ = await awaited.outcome(waitingIn: name, as: nil) }
+        group.addTask { await awaited.wait(as: nil, in: name) }
       }
       defer { group.cancelAll() }
-      while answer(for: procedure) == nil, await group.next() != nil {}
+      while answer(for: procedure) == nil {
+        // Procedures on no queue may be missing from now on: a look of the queue finds them.
+        if let list { list.context.supervisor.noteWait(in: list) }
+        if await group.next() == nil { break }
+      }
       // There is no answer only after a cancel, and then the result is ignored.
       return answer(for: procedure) ?? .ignored
     }

@@ -115,14 +115,19 @@ extension ProcedureDiagnostic {
   }
 
   static func dependencyNotAdded(
-    _ dependency: Procedure, of procedure: Procedure, age: Duration
+    _ dependency: Procedure, of procedure: Procedure, in wait: Wait, age: Duration
   ) -> Self {
     let name = procedure.name
+    var (call, remedy) = ("", "")
+    switch wait {
+    case .dependencies: remedy = ", or remove the dependency"
+    case .call(let waitingCall, _): call = " in \(waitingCall.name)"
+    default: break
+    }
     let place = dependency.placeInstead(advice: "add that to one")
     return Self(
       .dependencyNotAdded, name, age: age,
-      "'\(name)' has waited \(age.forPeople) for '\(dependency.name)', \(place), or remove the dependency."
-    )
+      "'\(name)' has waited \(age.forPeople)\(call) for '\(dependency.name)', \(place)\(remedy).")
   }
 
   static func waitCycle(_ error: ProcedureError) -> Self {

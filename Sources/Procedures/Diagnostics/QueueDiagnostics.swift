@@ -101,6 +101,15 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       report(.lingering(procedure, present, age: age))
       return
     }
+    if let missing = present.missing {
+      let diagnostic = ProcedureDiagnostic.dependencyNotAdded(
+        missing, of: procedure, in: present, age: age)
+      let isReported = report(diagnostic)
+      if !isReported, Self.isNew("missing \(procedure.name) \(missing.name)") {
+        diagnostic.writeToStandardError()
+      }
+      return
+    }
     switch present {
     case .pendingEvent(let event):
       report(.eventHeld(event, of: procedure, age: age))
@@ -110,13 +119,6 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       report(.conditionUnanswered(name, of: procedure, age: age))
     case .call(let call, _):
       report(.callAwaited(call, by: procedure, age: age))
-    case .dependencies(let others), .prerequisites(_, let others):
-      guard let missing = others.first(where: \.isOnNoQueue) else { return }
-      let diagnostic = ProcedureDiagnostic.dependencyNotAdded(missing, of: procedure, age: age)
-      let isReported = report(diagnostic)
-      if !isReported, Self.isNew("missing \(procedure.name) \(missing.name)") {
-        diagnostic.writeToStandardError()
-      }
     case .thread(let errand):
       report(.threadAwaited(by: procedure, for: errand, age: age))
     case .finish:
@@ -130,8 +132,8 @@ final class QueueDiagnostics: QueueSupervisor, @unchecked Sendable {
       } else if isReportedFirst(type) {
         report(diagnostic)
       }
-    case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,
-      .groupSlot, .groupRest, .announcement, .answer, .children:
+    case .nothing, .notEnqueued, .dependencies, .prerequisites, .barrier, .exclusion, .slot,
+      .suspension, .groupStart, .groupSlot, .groupRest, .announcement, .answer, .children:
       break
     }
   }

@@ -187,7 +187,7 @@ extension Procedure {
     // Where no workers are missing, a thread of Dispatch's comes soon.
     case .thread(.start): if asksList { identities.append(.thread(.start, behind: head)) }
     case .thread(let errand) where errand != .mainActor && !asksList: break
-    case .call(let call, _) where !call.isReported(of: self): break
+    case .call(let call, _) where call.missing == nil && !call.isReported(of: self): break
     default: if let identity = wait.reportedIdentity { identities.append(identity) }
     }
     return (wait, identities)

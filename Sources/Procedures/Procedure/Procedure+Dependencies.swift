@@ -217,21 +217,3 @@ extension DependencyRequirement {
     }
   }
 }
-
-extension Procedure {
-  /// Why a dependent that requires success cannot run; nil after a success, or before the end.
-  @usableFromInline final var shortfall: ProcedureError? {
-    switch outcome {
-    case .succeeded, nil: nil
-    case .failed(let errors):
-      ProcedureError(.dependencyFailed, of: name, because: errors.causes, from: origin)
-    case .cancelled(let errors):
-      ProcedureError(.dependencyCancelled, of: name, because: errors.causes, from: origin)
-    }
-  }
-}
-
-extension Procedure {
-  /// The group that it was a child of when it ended, if it did not succeed.
-  private var origin: GroupReference? { peek { $0.ending?.value.origin } }
-}

@@ -17,6 +17,7 @@ extension Procedure {
   final func outcome(
     waitingIn name: String, as body: BodyTask? = .current
   ) async -> ProcedureOutcome {
+    MissingReport.schedule(for: self)
     await wait(as: body, in: name)
     return outcome ?? .cancelled([CancellationError()])
   }
@@ -33,11 +34,12 @@ extension Procedure {
 
   /// Returns when it has finished, or the waiting task is cancelled.
   ///
+  /// If it is on no queue, the caller sees to the report.
+  ///
   /// - Parameters:
   ///   - body: the body task that continues afterwards, if it is one.
   ///   - name: the call, for reports.
-  private final func wait(as body: BodyTask?, in name: String) async {
-    MissingReport.schedule(for: self)
+  final func wait(as body: BodyTask?, in name: String) async {
     _ = await FinishWaiter.wait(in: name, for: .procedure(self), as: body) { task in
       withCore { core in
         if core.life.isRetired { return true }

@@ -59,3 +59,14 @@ protocol AsyncBody: Procedure {
   /// Whether the body runs on the main actor.
   var runsOnMainActor: Bool { get }
 }
+
+/// A pause of a group between two attempts.
+protocol PauseOfAttempts: Procedure {
+  /// Whether it needs no slot of a group that has given up its own. Written before it is added.
+  var needsNoSlot: Bool { get set }
+}
+
+extension Procedure {
+  /// Whether it is a pause for which its group gives up its slot.
+  final var isRest: Bool { (self as? any PauseOfAttempts)?.needsNoSlot ?? false }
+}

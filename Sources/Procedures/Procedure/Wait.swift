@@ -511,6 +511,16 @@ extension Wait {
     var isFrequentMistake: Bool { kind == .finish || kind == .missing }
   }
 
+  /// A procedure on no queue that keeps the wait from ending; nil if there is none.
+  var missing: Procedure? {
+    switch self {
+    case .dependencies(let others), .prerequisites(_, let others):
+      others.first(where: \.isOnNoQueue)
+    case .call(let call, _): call.missing
+    default: nil
+    }
+  }
+
   /// The identity of a wait that is reported if it lasts. Nil for all others: they end
   /// automatically, or with a wait of other procedures that is reported.
   var reportedIdentity: Identity? {
@@ -519,10 +529,10 @@ extension Wait {
     case .observer(let call):
       Identity(.observer, of: call.entry, UInt8(call.event.rawValue.trailingZeroBitCount & 15))
     case .condition(_, let serial): Identity(.condition, serial)
-    case .dependencies(let others), .prerequisites(_, let others):
-      others.first(where: \.isOnNoQueue).map { Identity(.missing, of: $0) }
+    case .dependencies, .prerequisites: missing.map { Identity(.missing, of: $0) }
     case .finish: .finish
-    case .call(let call, _): Identity(.call, call.serial)
+    case .call(let call, _):
+      missing.map { Identity(.missing, of: $0) } ?? Identity(.call, call.serial)
     // Of a list the look knows more.
     case .thread(let errand): .thread(errand, behind: nil)
     case .nothing, .notEnqueued, .barrier, .exclusion, .slot, .suspension, .groupStart,

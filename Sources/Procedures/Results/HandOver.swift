@@ -90,7 +90,7 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     if let shortfall = dependency.shortfall { throw shortfall }
     let output = dependency.storedOutput
     if output.isEmpty { throw dependency.lacksOutput }
-    if let failure = output.failure { throw dependency.hasFailed(with: failure) }
+    if let failure = output.failure { throw dependency.hasErrorAsOutput(failure) }
     dependent.storedInput = output
   }
 }
@@ -105,17 +105,6 @@ extension Procedure {
     else { return false }
     add(OutputHandOver(on: source))
     return true
-  }
-
-  /// The error that cancels a target if this procedure made no output.
-  @usableFromInline final var lacksOutput: any Error {
-    ProcedureError(.requirementNotSatisfied, of: name)
-  }
-
-  /// The error that cancels a target if this procedure's output is an error.
-  @usableFromInline
-  final func hasFailed(with error: any Error) -> any Error {
-    ProcedureError(.dependencyFailed, of: name, because: [error])
   }
 
   fileprivate final var isDoneOnceHandedOver: Bool { isFinished && !isCancelled && !failed }

@@ -7,9 +7,10 @@ extension InputProcedure {
   /// ```
   ///
   /// The input is set before this procedure starts. `source` may be on a queue already, or have
-  /// finished. If `source` failed, this procedure is cancelled with a `ProcedureError` with code
-  /// `.dependencyFailed`; if `source` was cancelled, with `.dependencyCancelled`, once it has
-  /// finished; if it has no output, with `.requirementNotSatisfied`. `value` of this procedure then
+  /// finished. If `source` failed, or its output is an error, this procedure is cancelled with a
+  /// `ProcedureError` with code `.dependencyFailed`; if `source` was cancelled, with
+  /// `.dependencyCancelled`, once it has finished; if it has no output, with
+  /// `.requirementNotSatisfied`. `value` of this procedure then
   /// throws the cause, which is the error that `value` of `source` throws.
   ///
   /// Once the value has been handed over, neither procedure retains the other: `source` leaves
@@ -69,11 +70,11 @@ extension OutputProcedure {
   ///
   /// - Throws: the error that explains why there is no output.
   @inlinable
-  func outputToHandOver() throws -> Output {
+  package func outputToHandOver() throws -> Output {
     if let shortfall { throw shortfall }
     switch result {
     case .success(let output): return output
-    case .failure(let error): throw hasFailed(with: error)
+    case .failure(let error): throw hasErrorAsOutput(error)
     case nil: throw lacksOutput
     }
   }

@@ -93,7 +93,7 @@ extension OutputProcedure {
   }
 
   func requireOutput() throws -> Output {
-    guard let result else { throw ProcedureError(.requirementNotSatisfied, of: name) }
+    guard let result else { throw lacksOutput }
     return try result.get()
   }
 }

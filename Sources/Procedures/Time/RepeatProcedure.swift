@@ -137,8 +137,9 @@ nonisolated open class RepeatProcedure<Attempt: ProcedureProtocol>: GroupProcedu
   ///
   /// If it is false, other procedures can run during the wait. After the wait the repeat waits for
   /// a slot again, with its priority: its attempt starts when it has one, and each `RateLimit` of
-  /// its own counts that as a start. While it has no slot, no child of it starts. If other children
-  /// run when a wait begins, it keeps the slot and the categories during that wait.
+  /// its own counts that as a start. While it has no slot, no child of it starts. If an attempt is
+  /// cancelled meanwhile, the wait before the next attempt begins at once. If other children run
+  /// when a wait begins, it keeps the slot and the categories during that wait.
   ///
   /// ```swift
   /// let upload = RetryProcedure(max: 5, wait: .constant(.seconds(30))) { Upload(file) }

@@ -165,6 +165,52 @@ import Testing
     #expect(dependent.outcome == .succeeded && procedure.isCancelled == fails)
   }
 
+  @Test(
+    "D5: a procedure on no queue is reported once the others are not enough, and only as the queue's settings say"
+  )
+  func missing() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let (scheduler, time) = (ManualScheduler(), TestClock())
+      let surroundings = DetachedSurroundings(scheduler: scheduler, clock: time.clock)
+      let (reports, missing) = (Recorder<String>(), TracedProcedure("missing"))
+      let queues = (0..<3).map { _ in ProcedureQueue(scheduler: scheduler, clock: time.clock) }
+      queues[0].diagnosticsHandler = { reports.note("\($0.code): \($0)") }
+      queues[1].waitReportDelay = nil
+      let waiting = queues.enumerated().flatMap { index, queue in
+        let delay = DelayProcedure(by: .seconds(50))
+        let fails = BlockProcedure { throw TestError("down") }
+        fails.add(dependency: delay)
+        let (one, two) = (BlockProcedure(name: "one") {}, BlockProcedure(name: "two \(index)") {})
+        let last = BlockProcedure(name: "last") {}
+        one.add(condition: AtLeast(1, of: [delay, missing]))
+        two.add(condition: AtLeast(2, of: [delay, missing]))
+        last.add(condition: AtLeast(1, of: [fails, missing], requiring: .success))
+        surroundings.replacingDispatch {
+          queue.add(delay, fails, one, two, last)
+          scheduler.run()
+        }
+        return [one, two, last]
+      }
+      for _ in 0..<100 {
+        time.advance(by: .seconds(1))
+        scheduler.run()
+      }
+      #expect(
+        reports.events == [
+          "dependencyNotAdded: 'two 0' has waited 10 seconds in AtLeast(2, of: 2 procedures) for 'missing', which "
+            + "is on no queue: add that to one.",
+          "dependencyNotAdded: 'last' has waited 10 seconds in AtLeast(1, of: 2 procedures) for 'missing', which is "
+            + "on no queue: add that to one.",
+        ])
+      queues[0].add(missing)
+      scheduler.run()
+      #expect(waiting.allSatisfy { $0.outcome == .succeeded } && time.pendingCount == 0)
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
+    #expect(lines.count == 2 && lines[0].hasPrefix("Procedures: 'two 2' has waited"), "\(lines)")
+  }
+
   @Test("D5: in any order of events it starts with the second of three, and not before")
   func simulated() throws {
     try ProcedureSimulation.explore(seeds: 0..<100) { simulation in

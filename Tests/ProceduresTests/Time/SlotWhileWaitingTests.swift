@@ -218,6 +218,82 @@ import Testing
     #expect(executed.last == "last 2" && queue.count == 0)
   }
 
+  enum Line: CaseIterable { case slot, category, rate }
+
+  @Test(
+    "Q2: a rest that begins while its retry stands in line takes its time there, and no slot",
+    arguments: Line.allCases)
+  func restInLine(line: Line) {
+    let queue = makeQueue(line == .category ? .max : 1)
+    let (retry, other, second) = (retry(max: 3), lasting(), lasting("second"))
+    let category = ExclusionCategory(named: "a", in: domain)
+    if line == .rate { retry.add(condition: RateLimit(2, per: .seconds(1_000), of: category)) }
+    if line == .category {
+      for procedure in [retry, other, second] { procedure.add(condition: AtMost(1, of: category)) }
+    }
+    queue.add(retry, other)
+    scheduler.run()
+    advance()
+    retry.current?.cancel(withError: TestError("late"))
+    scheduler.run()
+    #expect(retry.count == 3)
+    advance(4)
+    other.finish()
+    scheduler.run()
+    queue.add(second)
+    scheduler.run()
+    #expect(executed == ["try 1", "other", "second"])
+    second.finish()
+    scheduler.run()
+    #expect(executed.last == "second")
+    advance(1)
+    #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
+  }
+
+  @Test("Q2: a retry wants its slot after the last rest, if an attempt was cancelled meanwhile")
+  func restDuringRest() {
+    let queue = makeQueue()
+    let (retry, other) = (retry(max: 3), lasting())
+    retry.maxConcurrentChildCount = 1
+    queue.add(retry)
+    scheduler.run()
+    advance(3)
+    retry.current?.cancel(withError: TestError("early"))
+    scheduler.run()
+    advance(3)
+    queue.add(other)
+    scheduler.run()
+    #expect(executed == ["try 1", "other"])
+    other.finish()
+    scheduler.run()
+    #expect(executed.last == "other")
+    advance(2)
+    #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
+  }
+
+  @Test("G9: a suspended retry begins no rest while it stands in line")
+  func restInSuspendedRetry() {
+    let queue = makeQueue()
+    let (retry, other) = (retry(max: 3), lasting())
+    queue.add(retry, other)
+    scheduler.run()
+    advance()
+    retry.current?.cancel(withError: TestError("late"))
+    retry.isSuspended = true
+    scheduler.run()
+    advance(10)
+    retry.isSuspended = false
+    scheduler.run()
+    retry.isSuspended = true
+    other.finish()
+    retry.isSuspended = false
+    scheduler.run()
+    advance(4)
+    #expect(executed == ["try 1", "other"])
+    advance(1)
+    #expect(executed.last == "try 3" && retry.outcome == .succeeded && queue.count == 0)
+  }
+
   @Test("a suspended queue gives no slot back")
   func suspended() {
     let queue = makeQueue()
@@ -396,6 +472,7 @@ import Testing
         raceOnThreads(
           { queue.add(retries) },
           { for retry in retries.suffix(round % 4) { retry.cancel() } },
+          { for retry in retries { retry.current?.cancel(withError: TestError("late")) } },
           { for _ in 0..<20 { queue.add(leaf(false)) } })
       }
       await queue.waitUntilAllFinished()

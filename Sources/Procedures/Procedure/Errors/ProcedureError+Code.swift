@@ -37,7 +37,8 @@ extension ProcedureError {
     /// A child of a group, at any depth, ended with the underlying error. It is never nested. See
     /// `path`.
     public static let child = Code(rawValue: "child")
-    /// A dependency that had to succeed failed, with the underlying errors.
+    /// A dependency that had to succeed failed, with the underlying errors; or it succeeded, and has
+    /// the underlying error in place of an output.
     public static let dependencyFailed = Code(rawValue: "dependencyFailed")
     /// A dependency that must not be cancelled was cancelled, with the underlying errors.
     public static let dependencyCancelled = Code(rawValue: "dependencyCancelled")

@@ -27,13 +27,10 @@ extension ProcedureError: CustomStringConvertible {
         + "wait for room, or offer a new procedure later."
     case .child:
       (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › "))'") + because
-    case .dependencyFailed:
-      "Dependency \(named)failed, and had to succeed" + because
-    case .dependencyCancelled:
-      "Dependency \(named)was cancelled" + because
+    case .dependencyFailed, .dependencyCancelled:
+      "Dependency \(named)\(endOfDependency)" + because
     case .requirementNotSatisfied:
-      "\(quoted("It")) has no value where one is needed: set or inject its input before it "
-        + "executes, or finish it with an output."
+      quoted("It") + lackOfValue
     case .notAttempted:
       "\(quoted("A retry")) made no attempt: give it a max of 1 or more, and return an attempt the first "
         + "time that one is asked for."
@@ -54,6 +51,33 @@ extension ProcedureError: CustomStringConvertible {
     default:
       "\(quoted("A procedure")) reports \(code)" + because
     }
+  }
+
+  private var endOfDependency: String {
+    if case .end(let end) = details {
+      switch end {
+      case .ignored(let condition, of: nil):
+        return "did not run, since its condition '\(condition)' was ignored"
+      case .ignored(let condition, of: .some(let part)):
+        return "was cancelled, since condition '\(condition)' of '\(part)' was ignored"
+      case .errorAsOutput: return "succeeded, and has an error in place of an output"
+      case .noOutput, .noOutputOfPart: break
+      }
+    }
+    return code == .dependencyFailed ? "failed, and had to succeed" : "was cancelled"
+  }
+
+  private var lackOfValue: String {
+    if case .end(let end) = details {
+      switch end {
+      case .noOutputOfPart(let part, let end):
+        return " has no output: '\(part)' \(end.rawValue)" + because
+      case .noOutput: return " has no output where one is needed: finish it with one, or set it."
+      case .ignored, .errorAsOutput: break
+      }
+    }
+    return " has no value where one is needed: set or inject its input before it executes, or "
+      + "finish it with an output."
   }
 
   private var cycleSentences: String {

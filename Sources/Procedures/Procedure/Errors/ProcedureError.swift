@@ -48,6 +48,23 @@ public struct ProcedureError: Error {
     case duration(Duration)
     case condition(String)
     case cycle(Cycle)
+    case end(End)
+  }
+
+  /// The end of the procedure that the code is about, if the code does not say it.
+  enum End: Sendable {
+    /// A condition of that name was ignored; nil if it is the procedure's own.
+    case ignored(String, of: String?)
+    case errorAsOutput
+    case noOutput
+    case noOutputOfPart(String, OfPart)
+
+    /// The end of a part, as the predicate of a sentence.
+    enum OfPart: String, Sendable {
+      case failed
+      case cancelled = "was cancelled"
+      case noOutput = "has none"
+    }
   }
 
   /// Procedures that wait for each other.

@@ -233,6 +233,12 @@ struct Buckets: ~Copyable, Sendable {
     for bucket in [granted, running] { bucket.forEach(held, body) }
   }
 
+  func forEachReady(_ body: (Member) -> Void) {
+    guard hasReady else { return }
+    normal.forEach(held, body)
+    for bucket in readyLines { bucket.forEach(held, body) }
+  }
+
   func forEach(_ body: (Member) -> Void) {
     for bucket in [running, granted, excluded, evaluable, waiting, normal] {
       bucket.forEach(held, body)

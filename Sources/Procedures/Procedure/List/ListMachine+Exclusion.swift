@@ -50,14 +50,12 @@ extension ListMachine {
 
   /// The list is suspended: members with a granted slot wait for a slot again.
   mutating func revokeGrants() -> [MemberRequest] {
+    // A rest has none, and stays.
     var revoked: [MemberRequest] = []
-    while let member = buckets.granted.first {
-      guard let request = buckets.request(of: member) else {
-        stopBecauseOfInconsistency("Internal inconsistency: granted, but without a request")
-      }
-      revoked.append(request)
-      buckets.returnToPlace(member, request)
+    buckets.granted.forEach(buckets.held) { member in
+      if let request = buckets.request(of: member) { revoked.append(request) }
     }
+    for request in revoked { buckets.returnToPlace(.unowned(request.procedure), request) }
     return revoked
   }
 

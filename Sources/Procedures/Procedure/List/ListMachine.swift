@@ -32,7 +32,7 @@ internal import ProcedurePrimitives
 /// | setUrgency       | ready → ready, in another bucket; otherwise counts once it is             |
 /// | requestTurn      | joins the line of turns                                                   |
 /// | begin, settle    | a group executes: children may start; may be the last                     |
-/// | yieldSlot        | a group gives up its slot: no child starts                                |
+/// | yieldSlot        | a group gives up its slot: only its rests start                           |
 /// | reclaimSlot()    | it has a slot again: children may start                                   |
 /// | yieldSlot(_:)    | the group, in the list around it: running → waiting                       |
 /// | reclaimSlot(of:) | the group, in the list around it: waiting → ready                         |
@@ -107,7 +107,7 @@ struct ListMachine: ~Copyable, Sendable {
       case .waiting: .waiting
       case .start where enqueueRequest.isInBatch: .waiting
       case .evaluate: .evaluable
-      case .start: .ready(enqueueRequest.urgency.priority)
+      case .start: bucketToStart(procedure, enqueueRequest.urgency)
       }
     // 3. The membership is written before a line shows the member.
     enqueueRequest.note(in: procedure, buckets.held)
@@ -145,9 +145,9 @@ struct ListMachine: ~Copyable, Sendable {
 
   private mutating func admit(_ member: Member) {
     let membership = buckets.held[member]
-    join(
-      member, membership.isReady ? .ready(membership.urgency.priority) : .waiting,
-      isRetainedByList: true)
+    let bucket =
+      membership.isReady ? member.with { bucketToStart($0, membership.urgency) } : .waiting
+    join(member, bucket, isRetainedByList: true)
   }
 
   /// Starts the first ready arrival directly, without the line of the ready members.
@@ -187,7 +187,9 @@ struct ListMachine: ~Copyable, Sendable {
       if buckets.held[procedure].isInBatch {
         buckets.held.change(procedure) { $0.isReady = true }
       } else {
-        buckets.move(member, from: .waiting, to: .ready(buckets.held[procedure].urgency.priority))
+        buckets.move(
+          member, from: .waiting,
+          to: bucketToStart(procedure, buckets.held[procedure].urgency))
       }
     }
   }
@@ -298,7 +300,7 @@ struct ListMachine: ~Copyable, Sendable {
     if let member = turns.popFirst() {
       return .job(Job(member: member, kind: .turn, quality: nil))
     }
-    guard isOpen else { return nil }
+    guard isOpen else { return letsRest ? buckets.granted.first.map { .job(start($0)) } : nil }
     // 2. A granted member has its slot, and keeps others from its categories until it has finished.
     if let member = buckets.granted.first { return .job(start(member)) }
     // 3. Evaluating takes no slot. The member waits for the answer among the waiting ones.
@@ -344,7 +346,7 @@ struct ListMachine: ~Copyable, Sendable {
   @inline(__always)
   private var canTake: Bool {
     if !turns.isEmpty { return true }
-    guard isOpen else { return false }
+    guard isOpen else { return letsRest && !buckets.granted.isEmpty }
     return ((buckets.hasReady || arrivals.readyCount > 0) && buckets.slotsInUse < limit)
       || !buckets.evaluable.isEmpty || !buckets.granted.isEmpty
   }
@@ -368,18 +370,55 @@ extension ListMachine {
     set { if newValue { stops.insert(.suspended) } else { stops.remove(.suspended) } }
   }
 
-  /// Whether the group has given up its slot, and no child starts until it has one again.
+  /// Whether the group has given up its slot, and only its rests start until it has one again.
   var hasYieldedSlot: Bool { stops.contains(.slotYielded) }
 
-  /// The group is about to give up its slot.
+  /// Whether rests start, and no other child.
+  private var letsRest: Bool {
+    hasYieldedSlot && !isSuspended && !isCancelled && phase.letsStart
+  }
+
+  /// Whether a rest executes although the group has given up its slot.
+  var isResting: Bool {
+    guard hasYieldedSlot else { return false }
+    var isResting = false
+    buckets.forEachWithSlot { member in
+      if member.with({ $0.isExecuting }) { isResting = true }
+    }
+    return isResting
+  }
+
+  /// The line of a member that waits only for a slot. A rest needs no slot of the group, and none
+  /// among the children.
+  @inline(__always)
+  private func bucketToStart(_ procedure: Procedure, _ urgency: Urgency) -> Bucket {
+    hasYieldedSlot && procedure.isRest ? .granted : .ready(urgency.priority)
+  }
+
+  /// The group is about to give up its slot, or has given it up for an earlier rest.
   ///
-  /// - Returns: false if it has none, or if a child other than the executing `pause` runs or stands
-  ///   in line: it may exclude others inside the group.
-  mutating func yieldSlot(during pause: Procedure) -> Bool {
-    guard pause.isExecuting, buckets.held[pause].bucket == .running, slotsInUse == 1,
-      !buckets.hasExcluded
-    else { return false }
-    return stops.insert(.slotYielded).inserted
+  /// - Parameter rest: a child.
+  /// - Returns: false if `rest` does not execute, or if a child that is no rest runs or stands in
+  ///   line: it may exclude others inside the group.
+  mutating func yieldSlot(during rest: Procedure) -> Bool {
+    guard rest.isExecuting, buckets.held[rest].bucket == .running else { return false }
+    if hasYieldedSlot { return true }
+    guard !buckets.hasExcluded, hasOnlyRestsWithSlot else { return false }
+    stops.insert(.slotYielded)
+    // Rests that were ready before need no slot any more.
+    var ready: [Member] = []
+    buckets.forEachReady { member in if member.with({ $0.isRest }) { ready.append(member) } }
+    for member in ready { buckets.move(member, to: .granted) }
+    return true
+  }
+
+  private var hasOnlyRestsWithSlot: Bool {
+    if slotsInUse == 1 { return true }
+    var hasOthers = false
+    buckets.forEachWithSlot { member in
+      if !hasOthers, !member.with({ $0.isRest }) { hasOthers = true }
+    }
+    return !hasOthers
   }
 
   /// The group has a slot again.

@@ -127,6 +127,16 @@ struct WaitingCall: BodyWait {
     }
   }
 
+  /// A procedure on no queue, without which some of several cannot be enough; nil if there is none.
+  ///
+  /// `MissingReport` has that of a call for one procedure.
+  var missing: Procedure? {
+    guard case .some(let choice, _) = target else { return nil }
+    let others = choice.awaited
+    let missing = others.filter(\.isOnNoQueue)
+    return others.count - missing.count < count ? missing.first : nil
+  }
+
   /// Whether the call is reported if it lasts: the framework cannot know who ends it, and sees
   /// nothing in progress that may end it.
   func isReported(of waiter: Procedure) -> Bool {

@@ -61,11 +61,21 @@ nonisolated open class BatchProcedure<Transform: InputProcedure & OutputProcedur
       transform.input = element
       if transform.hasNoName { transform.name += "[\(index)]" }
       transform.addDidFinishBlockObserver { [weak self] transform, _ in
-        guard case .succeeded? = transform.outcome, case .success(let element)? = transform.result
-        else { return }
+        guard let element = Self.output(of: transform) else { return }
         if outputs.set(element, at: index) { self?.output = .success(outputs.takeAll()) }
       }
       add(child: transform)
     }
+  }
+  fileprivate static func output(of transform: Transform) -> Transform.Output? {
+    guard case .succeeded? = transform.outcome, case .success(let output)? = transform.result
+    else { return nil }
+    return output
+  }
+}
+
+extension BatchProcedure: GathersOutputs {
+  final var childWithoutOutput: Procedure? {
+    children.first { child in (child as? Transform).map { Self.output(of: $0) == nil } ?? false }
   }
 }
