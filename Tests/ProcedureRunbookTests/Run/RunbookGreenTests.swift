@@ -317,6 +317,24 @@ struct RunbookGreenTests {
   }
 
   @Test(
+    "a step of a killed run can write as much as it likes while it cleans up",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+  func outputOfKilled() async throws {
+    let clean =
+      "i=0; while [ $i -lt 20000 ]; do echo cleaning up; i=$((i + 1)); done; echo all > cleaned; exit"
+    let execution = try await shell(
+      #"[{"name": "a", "run": "exec 5> end; trap '\#(clean)' TERM; echo up; sleep 600 & wait"}]"#,
+      """
+      mkfifo said end
+      cat end & c=$!
+      $RUNBOOK --grace 600 plan.json > said & p=$!
+      while read -r line; do case $line in *"| up"*) break ;; esac; done < said
+      kill -9 $p; wait $p; wait $c; cat cleaned
+      """)
+    #expect(execution.lines == ["all"], "\(execution.output)\(execution.errorOutput)")
+  }
+
+  @Test(
     "a program that a killed run was about to start has the lock for a moment more: that is no second run"
   )
   func lockOfACopy() async throws {
