@@ -299,7 +299,8 @@ struct PlanRun {
           // A program begins with its procedure, which the observer shows.
           if isHandedIn { display.started(step.name, at: start) }
         },
-        again: { [display] in display.again(step.name, because: $0) })
+        again: { [display] in display.again(step.name, because: $0) },
+        interrupted: { [interrupts] in interrupts.note($0) })
       observe(procedure, groups: groups)
       steps.append(procedure)
     }
@@ -367,8 +368,8 @@ struct PlanRun {
       }
       let entry = step.entry(outcome, since: record.start)
       display.ended(name, outcome, after: entry.duration, attempts: entry.attempts)
-      // The program that had the terminal received Ctrl-C instead of this process.
-      if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
+      // The program that had the terminal received Ctrl-C or Ctrl-\ instead of this process.
+      if outcome.isFailure, let signal = step.terminalSignal { interrupts.note(signal) }
       let failureCount = record.add(entry)
       // The cancel carries no error: the failure belongs to this step, and the others end without
       // one.
