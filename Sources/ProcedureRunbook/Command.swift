@@ -67,6 +67,7 @@ struct Command {
       return complain("the directory '\(directory)' cannot be entered: \(reason)")
     }
     let source = PlanSource(options)
+    if let sentence = sharedFile(options, source) { return complain(sentence) }
     do throws(PlanError) {
       guard let path = source.path else {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
@@ -82,6 +83,18 @@ struct Command {
       let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
     }
+  }
+
+  /// A sentence about two options that write one file, or an option that overwrites the plan.
+  private func sharedFile(_ options: Options, _ source: PlanSource) -> String? {
+    let files = options.outputFiles
+    let plan = source.path.flatMap { $0 == "-" ? nil : [$0] } ?? []
+    guard let (first, second) = OutputFile.firstPair(sharingFile: files.map(\.path) + plan)
+    else { return nil }
+    let file = "'\(files[first].path.visible)'"
+    return second < files.count
+      ? "'\(files[first].option)' and '\(files[second].option)' write one file, \(file); name another"
+      : "'\(files[first].option)' would overwrite the plan \(file); name another file"
   }
 
   @MainActor
