@@ -424,6 +424,14 @@ struct RunbookFreshnessTests {
     }
   }
 
+  @Test("a link in an input folder to what the step makes counts as a link")
+  func linkToOwnOutput() async throws {
+    let ends = try await ends(
+      #"[{"name": "a", "run": "date +%N > out; mkdir -p e; date +%N > e/x", "inputs": "d", "outputs": ["out", "e"]}]"#,
+      "mkdir d; ln -s ../out d/file; ln -s ../e d/folder; run; run; rm d/file; run; run")
+    #expect(ends == ["1 succeeded", "1 not needed", "1 succeeded", "1 not needed"])
+  }
+
   @Test("a depfile may name a made file by a link; two makers of one file by a link are refused")
   func linkedDependency() async throws {
     let ends = try await ends(
