@@ -70,7 +70,8 @@ struct StepFiles: Sendable {
     let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
     self.own = own
     keys = RecordKeys(of: step, outputPaths, identity)
-    inputs = step.inputs.filter { !own.make(step.path(of: $0)) }
+    let isOfOther = { (path: FilePath) in others.contain(path, notOf: step.name) }
+    inputs = step.inputs.filter { !own.make(step.path(of: $0), unless: isOfOther) }
   }
 
   // MARK: Before it runs
@@ -215,10 +216,16 @@ struct StepFiles: Sendable {
 
     init(_ paths: [FilePath]) { self.paths = paths.map(\.shortest) }
 
-    /// Whether a file is one of them, or in one.
-    func make(_ path: FilePath) -> Bool {
+    /// Whether a file is one of them, or in one, unless another step makes the file in there.
+    func make(_ path: FilePath, unless isOfOther: (FilePath) -> Bool) -> Bool {
       let path = path.shortest
-      return paths.contains { path == $0 || path.isBelow($0) }
+      guard let own = paths.first(where: { path == $0 || path.isBelow($0) }) else { return false }
+      var above: FilePath? = path
+      while let part = above, part != own {
+        if isOfOther(part) { return false }
+        above = part.folder
+      }
+      return true
     }
 
     func contain(_ path: FilePath) -> Bool { all.contains(path.shortest) }
@@ -317,7 +324,7 @@ struct StepFiles: Sendable {
     for ((path, file), now) in zip(
       zip(dependencies, files), looks.look(at: files, limit: .max))
     {
-      if own.make(path) { continue }
+      if own.make(path, unless: { others.contain($0, notOf: step.name) }) { continue }
       switch found(file, now, looks, .max, isOutput: false) {
       case .seen(let now):
         let isOld =

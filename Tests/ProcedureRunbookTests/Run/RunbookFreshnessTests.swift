@@ -432,6 +432,27 @@ struct RunbookFreshnessTests {
     #expect(ends == ["1 succeeded", "1 not needed", "1 succeeded", "1 not needed"])
   }
 
+  @Test("a file that another step makes in the output folder of a step is an input of the step")
+  func inputInOutputFolder() async throws {
+    for names in [#""inputs": "build/config.h","#, #""after": "configure","#] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: """
+          [{"name": "configure", "run": "cp in build/config.h", "inputs": "in", "outputs": "build/config.h"},
+           {"name": "cc", "run": "cp build/config.h build/app; echo 'app: build/config.h' > build/app.d", \(names)
+            "outputs": "build", "depfile": "build/app.d"}]
+          """,
+        """
+        echo 1 > in; $RUNBOOK -q plan.json; $RUNBOOK plan.json | tail -n 1
+        echo 2 > in; $RUNBOOK plan.json | tail -n 1; cat build/app; $RUNBOOK plan.json | tail -n 1
+        """)
+      let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+      #expect(
+        ends == ["2 not needed", "2 succeeded", "2", "2 not needed"],
+        "\(names) \(execution.output)\(execution.errorOutput)")
+    }
+  }
+
   @Test("a depfile may name a made file by a link; two makers of one file by a link are refused")
   func linkedDependency() async throws {
     let ends = try await ends(
