@@ -195,14 +195,17 @@ struct StepFiles: Sendable {
   private var inputFiles: [Int32] { journal.numbers(of: inputs.map { step.path(of: $0) }) }
 
   /// The state of a file or folder, as far as it counts for this step.
+  ///
+  /// - Parameter note: called with each file of an output folder.
   private func found(
-    _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool
+    _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool,
+    noting note: (FileStamp) -> Void = { _ in }
   ) -> FileLooks.Found {
     guard case .folder(let status) = look else { return look }
     if isOutput {
       return looks.walk(
         file, status, limit: limit, mayLeaveOut: { others.areBelow($0, notOf: step.name) },
-        isLeftOut: { others.contain($0, notOf: step.name) })
+        isLeftOut: { others.contain($0, notOf: step.name) }, noting: note)
     }
     return looks.walk(
       file, status, limit: limit, mayLeaveOut: own.areBelow, isLeftOut: own.contain)
@@ -330,7 +333,7 @@ struct StepFiles: Sendable {
         let isOld =
           look.looks?.known(file).map { Self.isSame($0, now) }
           ?? (now.changeTime < began.files
-            || reader.wasMade(file, now.stamp, before: began.clock, in: journal))
+            || reader.wasMade(now.stamp, before: began.clock))
         guard isOld else {
           return .uncertain(
             "'\(shown(file))', which its depfile names, may have been changed while it ran"
@@ -348,12 +351,14 @@ struct StepFiles: Sendable {
     // 3. Outputs are final, since no program of the step runs any more.
     let names = step.outputs + [step.depfile].compactMap { $0 }
     for (output, file) in zip(names, journal.numbers(of: names.map { step.path(of: $0) })) {
-      let now = found(file, looks.look(at: file, limit: .max), looks, .max, isOutput: true)
+      let now = found(
+        file, looks.look(at: file, limit: .max), looks, .max, isOutput: true,
+        noting: reader.noteMade)
       guard case .seen(let now) = now else {
         return .uncertain("its output '\(output.visible)' could not be read")
       }
       outputs.append((file, now.digest))
-      reader.noteMade(file, now.stamp, in: journal)
+      reader.noteMade(now.stamp)
     }
     return .complete(
       Success(
