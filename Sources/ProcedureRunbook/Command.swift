@@ -102,12 +102,12 @@ struct Command {
   ) async throws(PlanError) -> Int32 {
     let first = try read()
     switch options.task {
-    case .check: return StandardStreams.print(first.plan.counts)
-    case .graph: return StandardStreams.print(first.plan.mermaid)
+    case .check: return StandardStreams.print(first.secrets.hiding(first.plan.counts))
+    case .graph: return StandardStreams.print(first.secrets.hiding(first.plan.mermaid))
     case .dryRun:
       let dryRun = DryRun(first.plan, of: first.full, journals, options)
-      return StandardStreams.print(dryRun.text)
-    case .list: return StandardStreams.print(first.plan.names)
+      return StandardStreams.print(first.secrets.hiding(dryRun.text))
+    case .list: return StandardStreams.print(first.secrets.hiding(first.plan.names))
     case .prunePreview: return prune(first, journals, options)
     case .prune:
       let locked = try lock(
@@ -178,9 +178,9 @@ struct Command {
     let isPreview = options.task == .prunePreview
     let dead = DeadFiles(read.full, journals)
     let (lines, problems) = dead.remove(from: journals.folder, isPreview: isPreview)
-    for problem in problems { StandardStreams.complain(problem) }
+    for problem in problems { StandardStreams.complain(read.secrets.hiding(problem)) }
     let text = lines.isEmpty ? "there is nothing to remove" : lines.joined(separator: "\n")
-    return max(StandardStreams.print(text), problems.isEmpty ? 0 : 1)
+    return max(StandardStreams.print(read.secrets.hiding(text)), problems.isEmpty ? 0 : 1)
   }
 
   /// Runs in a temporary folder, which is removed afterwards in all cases.

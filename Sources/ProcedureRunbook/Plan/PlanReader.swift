@@ -31,6 +31,8 @@ struct PlanReader {
       from: text, directory: journals.directory, parameters: parameters, after: journals
     ).orderedByDepfiles(journals)
     let secrets = try Secrets(of: full)
-    return Result(plan: try full.restricted(to: targets), full: full, secrets: secrets)
+    return Result(
+      plan: try full.restricted(to: targets).hiding(secrets, asIn: full),
+      full: try full.hiding(secrets, asIn: full), secrets: secrets)
   }
 }
