@@ -67,36 +67,53 @@ struct Command {
       return complain("the directory '\(directory)' cannot be entered: \(reason)")
     }
     let source = PlanSource(options)
+    if let sentence = sharedFile(options, source) { return complain(sentence) }
     do throws(PlanError) {
       guard let path = source.path else {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
         return try await runBuiltInPlan(source, options)
       }
-      let file = InputFile(path)
-      let journals = RunJournals(
-        in: try PlanFile.directory(of: file), plan: file.resolved ?? RunJournals.noPlan)
-      let plan = try PlanFile.plan(in: file, parameters: options.parameters, after: journals)
-        .orderedByDepfiles(journals)
-      return try await run(plan.restricted(to: source.targets), of: plan, journals, options)
+      let reader = try PlanReader(
+        InputFile(path), parameters: options.parameters, targets: source.targets)
+      return try await run(reader.journals, options, reading: reader.read)
     } catch {
       let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
     }
   }
 
+  /// A sentence about two options that write one file, or an option that overwrites the plan.
+  private func sharedFile(_ options: Options, _ source: PlanSource) -> String? {
+    let files = options.outputFiles
+    let plan = source.path.flatMap { $0 == "-" ? nil : [$0] } ?? []
+    guard let (first, second) = OutputFile.firstPair(sharingFile: files.map(\.path) + plan)
+    else { return nil }
+    let file = "'\(files[first].path.visible)'"
+    return second < files.count
+      ? "'\(files[first].option)' and '\(files[second].option)' write one file, \(file); name another"
+      : "'\(files[first].option)' would overwrite the plan \(file); name another file"
+  }
+
+  /// - Parameter read: reads the plan as it is now.
   @MainActor
   private func run(
-    _ plan: Plan, of full: Plan, _ journals: RunJournals, _ options: Options
+    _ journals: RunJournals, _ options: Options,
+    reading read: () throws(PlanError) -> PlanReader.Result
   ) async throws(PlanError) -> Int32 {
-    let secrets = try Secrets(of: plan)
+    let first = try read()
     switch options.task {
-    case .check: return StandardStreams.print(plan.counts)
-    case .graph: return StandardStreams.print(plan.mermaid)
+    case .check: return StandardStreams.print(first.secrets.hiding(first.plan.counts))
+    case .graph: return StandardStreams.print(first.secrets.hiding(first.plan.mermaid))
     case .dryRun:
-      let dryRun = DryRun(plan, of: full, journals, options)
-      return StandardStreams.print(dryRun.text)
-    case .list: return StandardStreams.print(plan.names)
-    case .prune, .prunePreview: return prune(full, journals, options)
+      let dryRun = DryRun(first.plan, of: first.full, journals, options)
+      return StandardStreams.print(first.secrets.hiding(dryRun.text))
+    case .list: return StandardStreams.print(first.secrets.hiding(first.plan.names))
+    case .prunePreview: return prune(first, journals, options)
+    case .prune:
+      let locked = try lock(
+        journals, first, reading: read, waits: options.waits, needsMain: { _ in true },
+        needsAll: true)
+      return locked.map { prune($0, journals, options) } ?? 1
     case .run, .help, .version: break
     }
     if let logs = options.logDirectory, let reason = Directory.make(logs) {
@@ -110,51 +127,60 @@ struct Command {
       return 1
     }
     if let note = limit.note { StandardStreams.complain(note) }
-    let hasJobs = plan.steps.contains { $0.executor(options) != nil }
-    let mayHaveJobs = hasJobs || JobFiles.areThere(in: journals.directory)
+    let hasJobs = { (plan: Plan) in plan.steps.contains { $0.executor(options) != nil } }
+    guard
+      let locked = try lock(
+        journals, first, reading: read, waits: options.waits, needsMain: hasJobs)
+    else { return 1 }
     // No lock is needed to see which jobs an earlier run has left.
-    guard lock(journals, for: plan.steps, needsMain: hasJobs, waits: options.waits) else {
-      return 1
-    }
+    let mayHaveJobs = hasJobs(locked.plan) || JobFiles.areThere(in: journals.directory)
     let run = PlanRun(
-      plan, of: full, journals: journals, hasJobs: mayHaveJobs, secrets: secrets, options: options,
-      limit: limit, memory: options.memory ?? Self.memory, interrupts: interrupts)
+      locked.plan, of: locked.full, journals: journals, hasJobs: mayHaveJobs,
+      secrets: locked.secrets, options: options, limit: limit,
+      memory: options.memory ?? Self.memory, interrupts: interrupts)
     return await run.run()
   }
 
-  /// Takes the locks; false if another run has one and this run does not wait.
+  /// Takes the locks that a plan needs. If another run may have changed files since the plan was
+  /// read, it is read again, under the locks.
+  ///
+  /// - Returns: the plan; nil if another run has a lock and this run does not wait.
   private func lock(
-    _ journals: RunJournals, for steps: [Step], needsMain: Bool, needsAll: Bool = false, waits: Bool
-  ) -> Bool {
-    do throws(RunJournal.Taken) {
-      let wait = { (taken: RunJournal.Taken) in
+    _ journals: RunJournals, _ first: PlanReader.Result,
+    reading read: () throws(PlanError) -> PlanReader.Result, waits: Bool,
+    needsMain: (Plan) -> Bool, needsAll: Bool = false
+  ) throws(PlanError) -> PlanReader.Result? {
+    var result = first
+    let wait = { (taken: RunJournal.Taken) in
+      StandardStreams.complain("waiting: \(taken.sentence) a plan in '\(taken.directory.visible)'")
+    }
+    while true {
+      let lock: RunJournals.Lock
+      do throws(RunJournal.Taken) {
+        lock = try journals.lock(
+          for: result.plan.steps, needsMain: needsMain(result.plan), needsAll: needsAll,
+          wait: waits ? wait : nil)
+      } catch {
         StandardStreams.complain(
-          "waiting: \(taken.sentence) a plan in '\(taken.directory.visible)'")
+          "\(error.sentence) a plan in '\(error.directory.visible)'; --wait waits for its end")
+        return nil
       }
-      let sentences = try journals.lock(
-        for: steps, needsMain: needsMain, needsAll: needsAll, wait: waits ? wait : nil)
-      for sentence in sentences { StandardStreams.complain(sentence) }
-      return true
-    } catch {
-      StandardStreams.complain(
-        "\(error.sentence) a plan in '\(error.directory.visible)'; --wait waits for its end")
-      return false
+      for sentence in lock.sentences { StandardStreams.complain(sentence) }
+      if lock.isAsRead { return result }
+      result = try read()
     }
   }
 
   /// Removes the files that removed steps have made.
-  private func prune(_ plan: Plan, _ journals: RunJournals, _ options: Options) -> Int32 {
+  private func prune(
+    _ read: PlanReader.Result, _ journals: RunJournals, _ options: Options
+  ) -> Int32 {
     let isPreview = options.task == .prunePreview
-    if !isPreview {
-      guard
-        lock(journals, for: plan.steps, needsMain: true, needsAll: true, waits: options.waits)
-      else { return 1 }
-    }
-    let dead = DeadFiles(plan, journals)
+    let dead = DeadFiles(read.full, journals)
     let (lines, problems) = dead.remove(from: journals.folder, isPreview: isPreview)
-    for problem in problems { StandardStreams.complain(problem) }
+    for problem in problems { StandardStreams.complain(read.secrets.hiding(problem)) }
     let text = lines.isEmpty ? "there is nothing to remove" : lines.joined(separator: "\n")
-    return max(StandardStreams.print(text), problems.isEmpty ? 0 : 1)
+    return max(StandardStreams.print(read.secrets.hiding(text)), problems.isEmpty ? 0 : 1)
   }
 
   /// Runs in a temporary folder, which is removed afterwards in all cases.
@@ -171,13 +197,14 @@ struct Command {
       .restricted(to: source.targets)
     let journals = RunJournals(
       in: try PlanFile.directory(of: InputFile("-")), plan: RunJournals.noPlan)
-    guard options.task == .run else { return try await run(plan, of: plan, journals, options) }
+    let read = { () throws(PlanError) in PlanReader.Result(plan: plan, full: plan, secrets: .none) }
+    guard options.task == .run else { return try await run(journals, options, reading: read) }
     interrupts.hold()
     if let reason = Directory.make(folder.path) {
       throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(reason)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return try await run(plan, of: plan, journals, options)
+    return try await run(journals, options, reading: read)
   }
 
   private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }

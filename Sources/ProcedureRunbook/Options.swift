@@ -50,6 +50,14 @@ struct Options: Equatable {
   /// Whether the summary of waits is shown at the end.
   var showsSummary = false
 
+  /// The files that a run writes, each with its option.
+  var outputFiles: [(option: String, path: String)] {
+    [
+      ("--report", reportPath), ("--junit", junitPath), ("--trace", tracePath),
+      ("--html", pagePath),
+    ].compactMap { option, path in path.map { (option, $0) } }
+  }
+
   var wantsTimeline: Bool { tracePath != nil || pagePath != nil || showsSummary }
 
   init(_ arguments: [String]) throws(UsageError) {

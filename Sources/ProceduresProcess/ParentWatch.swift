@@ -22,6 +22,9 @@
   /// `PR_SET_PDEATHSIG` does not help: Darwin has none, `posix_spawn` cannot set it, and Linux
   /// sends it when the *thread* that started the program ends.
   ///
+  /// On Linux it reads the output of these programs from then on: nobody else does, and a program
+  /// that writes as it cleans up would be ended by SIGPIPE.
+  ///
   /// 1. A program's group is added right after its start, before the starting thread goes on.
   /// 2. It is removed before the system can give its identifier to another process.
   /// 3. A watch that was killed is replaced when the next program starts.
@@ -31,8 +34,14 @@
     fileprivate struct State: Sendable {
       var pipe: Int32?
       var watch: pid_t = 0
-      /// The groups, and the seconds between SIGTERM and SIGKILL of each.
-      var groups: [pid_t: Int64] = [:]
+      var groups: [pid_t: Group] = [:]
+    }
+
+    fileprivate struct Group: Sendable {
+      /// The seconds between SIGTERM and SIGKILL.
+      let grace: Int64
+      /// The numbers of the pipes through which this process reads its output.
+      let outputs: [UInt64]
     }
 
     private let state = Locked(State())
@@ -55,10 +64,12 @@
       }
     }
 
-    func add(_ group: pid_t, grace: Duration) {
+    /// - Parameter outputs: the descriptors from which this process reads the program's output.
+    func add(_ group: pid_t, grace: Duration, outputs: [Int32]) {
+      let pipes = outputs.compactMap(Self.number)
       state.withLock { state in
         let seconds = max(0, (grace / .seconds(1)).rounded(.up))
-        state.groups[group] = Int64(min(seconds, 1_000_000))
+        state.groups[group] = Group(grace: Int64(min(seconds, 1_000_000)), outputs: pipes)
         if let pipe = state.pipe { _ = Self.send(state.line("+", group), to: pipe) }
       }
     }
@@ -110,6 +121,12 @@
       return outcome
     }
 
+    /// The number by which `/proc` names a pipe.
+    private static func number(of descriptor: Int32) -> UInt64? {
+      var status = stat()
+      return unsafe fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
     private static func send(_ line: String, to pipe: Int32) -> Bool {
       let bytes = Data((line + "\n").utf8)
       return InputWriter.write(bytes, to: pipe) == bytes.count
@@ -124,17 +141,32 @@
           -) programs="${programs%% $program *} ${programs#* $program }" ;;
         esac
       done
+      # Reads the pipe on standard input, if it is an output of the program.
+      drain() {
+        pipe=$(readlink /proc/self/fd/0)
+        pipe=${pipe#*[}
+        case "$1:" in *:p"${pipe%]}":*) exec cat ;; esac
+      }
       for program in $programs; do
-        kill -TERM "-${program%:*}"
-        kill -CONT "-${program%:*}"
+        for stream in 1 2; do
+          file=/proc/${program%%:*}/fd/$stream
+          if [ -p "$file" ]; then
+            { drain "$program" <&3 3<&- & } 3< "$file"
+          fi
+        done
+      done
+      for program in $programs; do
+        kill -TERM "-${program%%:*}"
+        kill -CONT "-${program%%:*}"
       done
       second=0
       while [ "$programs" != ' ' ]; do
         rest=' '
         for program in $programs; do
-          if [ "$second" -ge "${program#*:}" ]; then
-            kill -KILL "-${program%:*}"
-          elif kill -0 "-${program%:*}"; then
+          grace=${program#*:}
+          if [ "$second" -ge "${grace%%:*}" ]; then
+            kill -KILL "-${program%%:*}"
+          elif kill -0 "-${program%%:*}"; then
             rest="$rest$program "
           fi
         done
@@ -146,8 +178,11 @@
   }
 
   extension ParentWatch.State {
+    /// A group is written as `4711:3:p9007`: its identifier, its seconds, and its pipes.
     fileprivate func line(_ word: String, _ group: pid_t) -> String {
-      "\(word) \(group):\(groups[group] ?? 0)"
+      let known = groups[group]
+      let pipes = known?.outputs.map { ":p\($0)" }.joined() ?? ""
+      return "\(word) \(group):\(known?.grace ?? 0)\(pipes)"
     }
   }
 #endif

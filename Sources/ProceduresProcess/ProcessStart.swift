@@ -62,7 +62,9 @@
         case .running(let identifier):
           // 4. Add the group before this thread goes on, then close the ends that the program has.
           if configuration.endsWithThisProcess {
-            ParentWatch.shared.add(identifier, grace: configuration.terminationGracePeriod)
+            ParentWatch.shared.add(
+              identifier, grace: configuration.terminationGracePeriod,
+              outputs: [pipes.output, pipes.error].compactMap { $0?.reading })
           }
           pipes.closeEnds(ofProgram: true, ours: false)
           configuration.inputPipe?.close(.reading)

@@ -38,6 +38,12 @@ struct Secrets: Sendable {
   }
 
   var isEmpty: Bool { values.isEmpty }
+
+  func hiding(_ text: String) -> String {
+    guard !isEmpty else { return text }
+    var filter = SecretFilter(self)
+    return String(decoding: filter.take(text.utf8) + filter.end(), as: UTF8.self)
+  }
 }
 
 /// Hides secrets in bytes that arrive in pieces: a possible beginning of a secret is kept back

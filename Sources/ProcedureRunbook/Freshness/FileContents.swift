@@ -24,15 +24,9 @@ enum FileContents {
 
   /// The digest of the target of a link that leads to no file; nil if it cannot be read.
   static func ofLink(_ path: FilePath) -> Fingerprint? {
-    let target = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-      guard let base = buffer.baseAddress else { return }
-      let text = unsafe UnsafeMutableRawPointer(base).assumingMemoryBound(to: CChar.self)
-      count = unsafe path.withPointer { unsafe readlink($0, text, 4096) }
-      count = max(0, count)
-    }
-    guard !target.isEmpty else { return nil }
+    guard let target = path.linkText else { return nil }
     var digest = digest("link")
-    digest.add(FilePath(target))
+    digest.add(target)
     return digest
   }
 

@@ -118,9 +118,10 @@ final class FileLooks: Sendable {
   /// - Parameters:
   ///   - mayLeaveOut: whether something at or below a path may be left out.
   ///   - isLeftOut: whether to ignore a file or folder.
+  ///   - note: called with each file, unless the folder was walked before.
   func walk(
     _ file: Int32, _ status: FileStatus, limit: Int, mayLeaveOut: (FilePath) -> Bool,
-    isLeftOut: (FilePath) -> Bool
+    isLeftOut: (FilePath) -> Bool, noting note: (FileStamp) -> Void = { _ in }
   ) -> Found {
     let path = journal.path(of: file)
     let isWhole = !mayLeaveOut(path)
@@ -137,7 +138,7 @@ final class FileLooks: Sendable {
     } catch {
       return .problem(error)
     }
-    let found = found(tree, limit)
+    let found = found(tree, limit, noting: note)
     if isWhole, !tree.linkedFolders.contains(where: mayLeaveOut) {
       state.withLock {
         $0.trees[file] = Tree(found: found, linkedFolders: tree.linkedFolders)
@@ -146,7 +147,9 @@ final class FileLooks: Sendable {
     return found
   }
 
-  private func found(_ tree: FileTree, _ limit: Int) -> Found {
+  private func found(
+    _ tree: FileTree, _ limit: Int, noting note: (FileStamp) -> Void
+  ) -> Found {
     var (digest, all, body) = (FileContents.ofKnownFolder, Fingerprint(), Fingerprint())
     var changeTime = FileTime(seconds: 0, nanoseconds: 0)
     let numbers = journal.numbers(of: tree.files.map(\.path))
@@ -163,6 +166,7 @@ final class FileLooks: Sendable {
         body.add(file.name)
         body.add(seen.stamp.body.value)
         if file.status.kind != .other { changeTime = max(changeTime, seen.changeTime) }
+        if file.status.kind == .file { note(seen.stamp) }
       case .folder, .notRead, .unreadable, .problem: return inner
       }
     }

@@ -179,6 +179,17 @@ struct FilePath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     }
   }
 
+  /// The text of the link at this path; nil if it is no link.
+  var linkText: Self? {
+    let text = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+      guard let base = buffer.baseAddress else { return }
+      let text = unsafe UnsafeMutableRawPointer(base).assumingMemoryBound(to: CChar.self)
+      count = unsafe withPointer { unsafe readlink($0, text, 4096) }
+      count = max(0, count)
+    }
+    return text.isEmpty ? nil : Self(text)
+  }
+
   init(cString text: UnsafePointer<CChar>) {
     unsafe self.init(
       UnsafeRawBufferPointer(start: UnsafeRawPointer(text), count: strlen(text)))

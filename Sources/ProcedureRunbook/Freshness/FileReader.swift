@@ -28,7 +28,8 @@ final class FileReader: Sendable {
   }
 
   private let files = Locked<[Key: File]>([:])
-  private let made = Locked<[Key: (stamp: FileStamp, since: ContinuousClock.Instant)]>([:])
+  /// The times at which files were known to be made, by their stamps: a file has several paths.
+  private let made = Locked<[Fingerprint: ContinuousClock.Instant]>([:])
 
   enum Result: Sendable {
     case digest(Fingerprint)
@@ -80,19 +81,14 @@ final class FileReader: Sendable {
 
   // MARK: What steps of this run have made
 
-  func noteMade(_ file: Int32, _ stamp: FileStamp, in journal: RunJournal) {
-    let key = Key(journal: ObjectIdentifier(journal), file: file)
-    made.withLock { $0[key] = (stamp, .now) }
+  func noteMade(_ stamp: FileStamp) {
+    made.withLock { made in
+      if made[stamp.all] == nil { made[stamp.all] = .now }
+    }
   }
 
-  /// Whether a step of this run had made the file, with this stamp, by then.
-  func wasMade(
-    _ file: Int32, _ stamp: FileStamp, before instant: ContinuousClock.Instant,
-    in journal: RunJournal
-  ) -> Bool {
-    let key = Key(journal: ObjectIdentifier(journal), file: file)
-    return made.withLock { made in
-      made[key].map { $0.stamp == stamp && $0.since <= instant } ?? false
-    }
+  /// Whether a step of this run had made the file with this stamp by then.
+  func wasMade(_ stamp: FileStamp, before instant: ContinuousClock.Instant) -> Bool {
+    made.withLock { made in made[stamp.all].map { $0 <= instant } ?? false }
   }
 }

@@ -9,7 +9,8 @@
 /// All files of a folder and of the folders in it, behind links as well, and empty folders.
 ///
 /// A folder that can be reached in several ways is walked once, preferably without a link, so that
-/// no link leads in a circle. A link to a folder that was already walked counts as its own text.
+/// no link leads in a circle. A link to a folder that was already walked, or to anything that is
+/// left out, counts as its own text.
 struct FileTree: Sendable {
   struct File: Sendable {
     /// The path relative to the folder.
@@ -20,7 +21,7 @@ struct FileTree: Sendable {
 
   /// The files in the order of their names.
   let files: [File]
-  /// The folders that links led to.
+  /// The folders that links led to, and the folders of files that links led to.
   let linkedFolders: [FilePath]
 
   /// An entry that must still be visited: a folder or a link.
@@ -42,7 +43,7 @@ struct FileTree: Sendable {
     _ path: FilePath, _ status: FileStatus, mayLeaveOut: (FilePath) -> Bool,
     isLeftOut: (FilePath) -> Bool
   ) throws(FileProblem) {
-    var (files, linkedFolders): ([File], [FilePath]) = ([], [])
+    var (files, linkedFolders): ([File], Set<FilePath>) = ([], [])
     var visited: Set = [status.identity]
     var folders = [Entry(name: FilePath([]), path: path, resolved: nil, status: status)]
     var links: [Entry] = []
@@ -93,17 +94,26 @@ struct FileTree: Sendable {
       switch target.kind {
       case .folder where visited.insert(target.identity).inserted:
         let resolved = link.path.resolved
-        if let resolved, isLeftOut(resolved) { continue }
-        if let resolved { linkedFolders.append(resolved) }
+        if let resolved, isLeftOut(resolved) {
+          add(link)
+          continue
+        }
+        if let resolved { linkedFolders.insert(resolved) }
         folders.append(
           Entry(name: link.name, path: link.path, resolved: resolved, status: target))
       case .file:
+        let resolved = link.path.resolved
+        if let resolved, isLeftOut(resolved) {
+          add(link)
+          continue
+        }
+        if let folder = resolved?.folder { linkedFolders.insert(folder) }
         files.append(File(name: link.name, path: link.path, status: target))
       default: add(link)
       }
     }
     self.files = files.sorted { $0.name < $1.name }
-    self.linkedFolders = linkedFolders
+    self.linkedFolders = Array(linkedFolders)
   }
 
   private static let ownNames = [

@@ -35,6 +35,7 @@ final class RunJournal: Sendable {
   }
 
   static let fileName = ".runbook.log"
+  private static let onlyRead = "it is only read"
 
   let directory: FilePath
   private let path: FilePath
@@ -52,7 +53,7 @@ final class RunJournal: Sendable {
     /// Lines that are written together with the next one. If they are lost, files are read again.
     var pending = ""
     /// The reason why it cannot be written.
-    var obstacle: String? = "it is only read"
+    var obstacle: String? = RunJournal.onlyRead
     /// The reason why it cannot be read: it exists, and may say that a step has failed.
     var problem: String?
     var planNumbers: [FilePath: Int] = [:]
@@ -82,14 +83,14 @@ final class RunJournal: Sendable {
   ///
   /// - Parameter wait: called if another process has the lock, with that process; the call then
   ///   waits. If it is nil, the call throws.
-  /// - Returns: a sentence about a journal of another version, which is ignored; and whether
-  ///   versions have kept their numbers.
-  func lock(
-    wait: ((Taken) -> Void)? = nil
-  ) throws(Taken) -> (sentence: String?, isAsRead: Bool) {
+  func lock(wait: ((Taken) -> Void)? = nil) throws(Taken) -> Lock {
     let (descriptor, obstacle) = try openLocked(wait: wait)
     return state.withLock { state in
-      var isAsRead = (try? FileStatus(path))?.stamp.all == state.status?.stamp.all
+      let status = try? FileStatus(path)
+      // The lock has made the file if there was none.
+      let isAsRead =
+        status?.stamp.all == state.status?.stamp.all || state.status == nil && status?.size == 0
+      var keptNumbers = isAsRead
       if !isAsRead {
         state = Self.read(path, directory, state.known.withoutRecords())
       }
@@ -99,13 +100,39 @@ final class RunJournal: Sendable {
         sentence =
           "'\(path.visible)' is of another version of runbook and counts for nothing: steps run again"
       }
-      if rewriteIfGrown(&state) { isAsRead = false }
+      if rewriteIfGrown(&state) { keptNumbers = false }
       if state.obstacle == nil, state.problem == nil {
         begin(&state)
         _ = write(JournalLine.run.text, &state)
       }
-      return (sentence, isAsRead)
+      return Lock(sentence: sentence, isAsRead: isAsRead, keptNumbers: keptNumbers)
     }
+  }
+
+  struct Lock {
+    /// A sentence about a journal of another version, which is ignored.
+    let sentence: String?
+    /// Whether the file is as it was when it was read.
+    let isAsRead: Bool
+    /// Whether versions have kept their numbers.
+    let keptNumbers: Bool
+  }
+
+  /// Gives the lock back: then nothing can be noted.
+  func unlock() {
+    state.withLock { state in
+      if let descriptor = state.descriptor { close(descriptor) }
+      (state.descriptor, state.obstacle) = (nil, Self.onlyRead)
+    }
+  }
+
+  /// Whether no other process has the lock now.
+  var isFree: Bool {
+    if state.withLock({ $0.descriptor != nil }) { return true }
+    let descriptor = unsafe path.withPointer { unsafe open($0, O_RDWR | O_CLOEXEC) }
+    guard descriptor >= 0 else { return errno == ENOENT }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }
 
   // MARK: Steps

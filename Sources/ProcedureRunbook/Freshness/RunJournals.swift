@@ -26,6 +26,10 @@ final class RunJournals: Sendable {
   let reader = FileReader()
   private let isWritable = Locked<[FilePath: Bool]>([:])
   private let state = Locked<[FilePath: (journal: RunJournal, looks: FileLooks)]>([:])
+  /// The directories whose locks this run has.
+  private let locked = Locked<Set<FilePath>>([])
+  /// The directories in which no other run was at work when the plan was about to be read.
+  private let free = Locked<Set<FilePath>>([])
 
   init(in directory: String, plan: FilePath) {
     (self.directory, folder, self.plan) = (directory, FilePath(directory), plan)
@@ -71,6 +75,23 @@ final class RunJournals: Sendable {
     }
   }
 
+  // MARK: Reading the plan
+
+  /// Call it before the plan is read, and before it is read again: forgets files that it looked at
+  /// and plans that it included.
+  func beginReading() {
+    includedPlans.withLock { $0 = [] }
+    isWritable.withLock { $0 = [:] }
+    let directories = Set([folder] + main.otherDirectories)
+    let free = directories.filter { journal(in: $0).isFree }
+    self.free.withLock { $0 = free }
+    state.withLock { entries in
+      for (directory, entry) in entries {
+        entries[directory] = (entry.journal, FileLooks(entry.journal, reader, isShared: true))
+      }
+    }
+  }
+
   // MARK: What was made before
 
   /// Notes the files that the plan includes.
@@ -106,33 +127,50 @@ final class RunJournals: Sendable {
     }
   }
 
+  struct Lock {
+    /// Sentences about journals.
+    let sentences: [String]
+    /// Whether the plan was read under these locks, or no other run has had one of them since.
+    let isAsRead: Bool
+  }
+
   /// Takes the locks of the journals that the steps need, always in the same order, so that no two
   /// runs deadlock.
   ///
   /// - Parameters:
   ///   - needsMain: whether the journal of the plan is always needed.
   ///   - needsAll: whether journals in which it had records are needed too.
-  /// - Returns: sentences about journals.
   func lock(
     for steps: [Step], needsMain: Bool, needsAll: Bool = false,
     wait: ((RunJournal.Taken) -> Void)?
-  ) throws(RunJournal.Taken) -> [String] {
+  ) throws(RunJournal.Taken) -> Lock {
     var directories = self.directories(of: steps)
     if needsAll { directories.formUnion(main.otherDirectories) }
     // The journal of the plan lists the other directories.
     if needsMain || !directories.isEmpty { directories.insert(folder) }
+    let others = directories.subtracting([folder])
+    let locked = locked.withLock { $0 }
+    if directories.isSubset(of: locked) {
+      main.note(otherDirectories: others)
+      return Lock(sentences: [], isAsRead: true)
+    }
+    // More locks cannot be taken in order while this run has some.
+    for directory in locked { journal(in: directory).unlock() }
+    self.locked.withLock { $0 = [] }
     var sentences: [String] = []
-    for directory in directories.sorted() {
+    var isAsRead = locked.isEmpty
+    for directory in directories.union(locked).sorted() {
       let journal = entry(directory).journal
-      let (sentence, isAsRead) = try journal.lock(wait: wait)
-      if let sentence { sentences.append(sentence) }
-      // Another run has written the journal since it was read.
-      if !isAsRead {
+      let lock = try journal.lock(wait: wait)
+      if let sentence = lock.sentence { sentences.append(sentence) }
+      if !lock.isAsRead || !free.withLock({ $0.contains(directory) }) { isAsRead = false }
+      if !lock.keptNumbers {
         state.withLock { $0[directory] = (journal, FileLooks(journal, reader, isShared: true)) }
       }
+      _ = self.locked.withLock { $0.insert(directory) }
     }
-    main.note(otherDirectories: directories.subtracting([folder]))
-    return sentences
+    main.note(otherDirectories: others)
+    return Lock(sentences: sentences, isAsRead: isAsRead)
   }
 
   /// Writes the pending lines of all journals.

@@ -70,7 +70,8 @@ struct StepFiles: Sendable {
     let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
     self.own = own
     keys = RecordKeys(of: step, outputPaths, identity)
-    inputs = step.inputs.filter { !own.make(step.path(of: $0)) }
+    let isOfOther = { (path: FilePath) in others.contain(path, notOf: step.name) }
+    inputs = step.inputs.filter { !own.make(step.path(of: $0), unless: isOfOther) }
   }
 
   // MARK: Before it runs
@@ -194,14 +195,17 @@ struct StepFiles: Sendable {
   private var inputFiles: [Int32] { journal.numbers(of: inputs.map { step.path(of: $0) }) }
 
   /// The state of a file or folder, as far as it counts for this step.
+  ///
+  /// - Parameter note: called with each file of an output folder.
   private func found(
-    _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool
+    _ file: Int32, _ look: FileLooks.Found, _ looks: FileLooks, _ limit: Int, isOutput: Bool,
+    noting note: (FileStamp) -> Void = { _ in }
   ) -> FileLooks.Found {
     guard case .folder(let status) = look else { return look }
     if isOutput {
       return looks.walk(
         file, status, limit: limit, mayLeaveOut: { others.areBelow($0, notOf: step.name) },
-        isLeftOut: { others.contain($0, notOf: step.name) })
+        isLeftOut: { others.contain($0, notOf: step.name) }, noting: note)
     }
     return looks.walk(
       file, status, limit: limit, mayLeaveOut: own.areBelow, isLeftOut: own.contain)
@@ -215,10 +219,16 @@ struct StepFiles: Sendable {
 
     init(_ paths: [FilePath]) { self.paths = paths.map(\.shortest) }
 
-    /// Whether a file is one of them, or in one.
-    func make(_ path: FilePath) -> Bool {
+    /// Whether a file is one of them, or in one, unless another step makes the file in there.
+    func make(_ path: FilePath, unless isOfOther: (FilePath) -> Bool) -> Bool {
       let path = path.shortest
-      return paths.contains { path == $0 || path.isBelow($0) }
+      guard let own = paths.first(where: { path == $0 || path.isBelow($0) }) else { return false }
+      var above: FilePath? = path
+      while let part = above, part != own {
+        if isOfOther(part) { return false }
+        above = part.folder
+      }
+      return true
     }
 
     func contain(_ path: FilePath) -> Bool { all.contains(path.shortest) }
@@ -317,13 +327,13 @@ struct StepFiles: Sendable {
     for ((path, file), now) in zip(
       zip(dependencies, files), looks.look(at: files, limit: .max))
     {
-      if own.make(path) { continue }
+      if own.make(path, unless: { others.contain($0, notOf: step.name) }) { continue }
       switch found(file, now, looks, .max, isOutput: false) {
       case .seen(let now):
         let isOld =
           look.looks?.known(file).map { Self.isSame($0, now) }
           ?? (now.changeTime < began.files
-            || reader.wasMade(file, now.stamp, before: began.clock, in: journal))
+            || reader.wasMade(now.stamp, before: began.clock))
         guard isOld else {
           return .uncertain(
             "'\(shown(file))', which its depfile names, may have been changed while it ran"
@@ -341,12 +351,14 @@ struct StepFiles: Sendable {
     // 3. Outputs are final, since no program of the step runs any more.
     let names = step.outputs + [step.depfile].compactMap { $0 }
     for (output, file) in zip(names, journal.numbers(of: names.map { step.path(of: $0) })) {
-      let now = found(file, looks.look(at: file, limit: .max), looks, .max, isOutput: true)
+      let now = found(
+        file, looks.look(at: file, limit: .max), looks, .max, isOutput: true,
+        noting: reader.noteMade)
       guard case .seen(let now) = now else {
         return .uncertain("its output '\(output.visible)' could not be read")
       }
       outputs.append((file, now.digest))
-      reader.noteMade(file, now.stamp, in: journal)
+      reader.noteMade(now.stamp)
     }
     return .complete(
       Success(

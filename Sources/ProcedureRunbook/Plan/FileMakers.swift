@@ -36,11 +36,21 @@ struct FileMakers: Sendable {
     }
   }
 
-  /// The steps that make what is read at a path: the file itself, or the one that a link leads to.
+  /// The steps that make what is read at a path: the file itself, the file that a link leads to, and
+  /// what links in a folder lead to.
   func steps(making path: FilePath) -> [Int] {
     let result = steps(makingItself: path)
-    guard let target = realPaths.target(path) else { return result }
-    return result + steps(at: target)
+    switch (try? FileStatus(path, followsLinks: false))?.kind {
+    case .folder: return result + steps(behindLinksIn: path)
+    case .link:
+      guard let target = realPaths.target(path) else { return result }
+      return result + steps(at: target) + steps(behindLinksIn: target)
+    case .file, .other, nil: return result
+    }
+  }
+
+  private func steps(behindLinksIn folder: FilePath) -> [Int] {
+    realPaths.targets(ofLinksIn: folder).flatMap(steps(at:))
   }
 
   /// The steps that make a file, a folder above it, or, if it is a folder, something in it.

@@ -53,7 +53,8 @@ extension Plan {
     let read = DependencyOrder(of: steps, journals).files
     let ordered = try Self.ordered(steps) { read[$0] ?? [] }
     do throws(PlanError) {
-      return try Plan(steps: ordered, pools: pools, secrets: secrets, isPart: isPart)
+      return try Plan(
+        steps: ordered, pools: pools, secrets: secrets, isPart: isPart, isOrdered: true)
     } catch {
       guard case .cycle(let names) = error.problem,
         let depfile = depfile(closing: names, ordered)

@@ -36,6 +36,7 @@ extension Plan {
         if followUp.after.isEmpty == step.after.isEmpty { kept.append(followUp) }
       }
     }
-    return try Plan(steps: kept, pools: pools, secrets: secrets, isPart: true)
+    return try Plan(
+      steps: kept, pools: pools, secrets: secrets, isPart: true, isOrdered: true)
   }
 }

@@ -10,12 +10,17 @@ struct Plan: Sendable, Equatable {
   /// Whether it has only the targets of the command line and the steps that they need.
   let isPart: Bool
 
+  /// - Parameter isOrdered: whether the steps are those of a plan, which files have ordered already.
   init(
-    steps: [Step], pools: [String: Int] = [:], secrets: [String] = [], isPart: Bool = false
+    steps: [Step], pools: [String: Int] = [:], secrets: [String] = [], isPart: Bool = false,
+    isOrdered: Bool = false
   ) throws(PlanError) {
-    let steps = try Self.ordered(steps) { index in
-      steps[index].inputs.map { steps[index].path(of: $0) }
-    }
+    let steps =
+      isOrdered
+      ? steps
+      : try Self.ordered(steps) { index in
+        steps[index].inputs.map { steps[index].path(of: $0) }
+      }
     self.steps = steps
     self.pools = pools
     self.secrets = secrets

@@ -26,6 +26,13 @@ struct Step: Sendable, Equatable {
     shared = details.elements
   }
 
+  func named(_ name: Name) -> Step {
+    var step = Step(
+      name: name, run: run, after: after, group: group, inputs: inputs, outputs: outputs, details)
+    step.line = line
+    return step
+  }
+
   var details: StepDetails.Shared { StepDetails.Shared(elements: shared) }
 
   subscript<Value>(dynamicMember path: WritableKeyPath<StepDetails, Value>) -> Value {

@@ -29,7 +29,7 @@ struct PlanRun {
   private let launches = Launches()
   /// The desks that submit steps as cluster jobs, by the names of the executors.
   private let desks: [String: JobDesk]
-  private let record = RunRecord()
+  private let record: RunRecord
   private let full: Plan
   private let journals: RunJournals
   /// The journal of the plan, which has its jobs; nil if there are none.
@@ -76,6 +76,7 @@ struct PlanRun {
     directory = journals.directory
     self.memory = memory
     self.secrets = secrets
+    record = RunRecord(secrets)
     self.options = options
     self.interrupts = interrupts
     self.jobs = ProcedureQueue(
@@ -110,7 +111,7 @@ struct PlanRun {
         of: plan.steps.lazy.filter { $0.executor(options) == nil }, $0, in: journals.directory)
     }
     let clusters = Set(plan.steps.compactMap { $0.executor(options) })
-    desks = Self.desks(clusters, directory: directory, options, display)
+    desks = Self.desks(clusters, directory: directory, options, display, secrets)
     makeSteps()
     connect()
   }
@@ -212,17 +213,17 @@ struct PlanRun {
     let timeline = timeline?.snapshot()
     let summary =
       options.showsSummary ? timeline?.summary.split(separator: "\n").map(String.init) : nil
-    let notes = (options.isQuiet ? [] : analysis.lines) + (summary ?? [])
+    let notes = ((options.isQuiet ? [] : analysis.lines) + (summary ?? [])).map(secrets.hiding)
     let late = lateFiles
     let failure = display.finish(failures: record.failed, notes)
     var problems = record.allProblems
     let allSucceeded = entries.allSatisfy(\.outcome.isSuccess)
     var status: Int32 = allSucceeded ? 0 : interrupts.firstSignal.map { 128 + $0 } ?? 1
     problems += RunReport(entries, analysis, status: status, record).write(for: options)
-    if let timeline { problems += RunTimeline(timeline).write(for: options) }
-    for problem in problems + late { StandardStreams.complain(problem) }
-    for sentence in DeadFiles(full, journals).sentences(from: journals.folder) {
-      StandardStreams.complain(sentence)
+    if let timeline { problems += RunTimeline(timeline, secrets).write(for: options) }
+    let dead = DeadFiles(full, journals).sentences(from: journals.folder)
+    for sentence in problems + late + dead {
+      StandardStreams.complain(secrets.hiding(sentence))
     }
     let isComplete = failure.map { !StandardStreams.complain(about: $0) } ?? true
     if !problems.isEmpty || !isComplete, status == 0 { status = 1 }
@@ -242,7 +243,8 @@ struct PlanRun {
   }
 
   private static func desks(
-    _ names: Set<String>, directory: String, _ options: Options, _ display: Display
+    _ names: Set<String>, directory: String, _ options: Options, _ display: Display,
+    _ secrets: Secrets
   ) -> [String: JobDesk] {
     var desks: [String: JobDesk] = [:]
     for name in names {
@@ -251,7 +253,7 @@ struct PlanRun {
         JobRounds(
           executor, directory: directory, pollInterval: options.pollInterval,
           gracePeriod: options.gracePeriod
-        ) { display.say("\(name): \($0)") }
+        ) { display.say(secrets.hiding("\(name): \($0)")) }
       }
     }
     return desks
@@ -299,7 +301,8 @@ struct PlanRun {
           // A program begins with its procedure, which the observer shows.
           if isHandedIn { display.started(step.name, at: start) }
         },
-        again: { [display] in display.again(step.name, because: $0) })
+        again: { [display, secrets] in display.again(step.name, because: secrets.hiding($0)) },
+        interrupted: { [interrupts] in interrupts.note($0) })
       observe(procedure, groups: groups)
       steps.append(procedure)
     }
@@ -355,7 +358,7 @@ struct PlanRun {
       if let freshness { freshness.readFiles(until: token, end) } else { end() }
     }
     step.procedure.addDidFinishBlockObserver {
-      [display, record, cancellation, options, interrupts, groups] procedure, _ in
+      [display, record, cancellation, options, interrupts, groups, secrets] procedure, _ in
       let token = cancellation.token
       var runTimeout: Duration?
       if case .deadlineExceeded? = token.reason { runTimeout = options.timeout }
@@ -365,10 +368,11 @@ struct PlanRun {
         service.ended(procedure)
         if service.hasServed, procedure.errors.isEmpty { outcome = .succeeded }
       }
+      outcome = outcome.hiding(secrets)
       let entry = step.entry(outcome, since: record.start)
       display.ended(name, outcome, after: entry.duration, attempts: entry.attempts)
-      // The program that had the terminal received Ctrl-C instead of this process.
-      if step.step.terminal, outcome.isFailure, step.wasInterrupted { interrupts.note(SIGINT) }
+      // The program that had the terminal received Ctrl-C or Ctrl-\ instead of this process.
+      if outcome.isFailure, let signal = step.terminalSignal { interrupts.note(signal) }
       let failureCount = record.add(entry)
       // The cancel carries no error: the failure belongs to this step, and the others end without
       // one.

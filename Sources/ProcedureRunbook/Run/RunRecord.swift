@@ -44,7 +44,11 @@ final class RunRecord: Sendable {
 
   let start = ContinuousClock.now
   let startDate = Date()
+  private let secrets: Secrets
   private let state = Locked(State())
+
+  /// - Parameter secrets: the values that its problems must not show.
+  init(_ secrets: Secrets) { self.secrets = secrets }
 
   private struct State {
     var entriesByName: [Name: Entry] = [:]
@@ -82,7 +86,10 @@ final class RunRecord: Sendable {
   }
 
   /// Notes a problem that is not the failure of a step, as a sentence.
-  func note(problem: String) { state.withLock { $0.problems.append(problem) } }
+  func note(problem: String) {
+    let shown = secrets.hiding(problem)
+    state.withLock { $0.problems.append(shown) }
+  }
 
   var allProblems: [String] { state.withLock { $0.problems } }
 

@@ -66,7 +66,7 @@ struct StepCommand: Sendable {
       configuration.environment["MAKEFLAGS"] = jobserver.flags(besides: flags)
     }
     if let service { return program(of: service, configuration) }
-    if step.terminal, Terminal.isInteractive {
+    if step.hasTerminal {
       configuration.terminal = .foreground
       configuration.standardInput = .inherited
       configuration.standardOutput = .inherited
@@ -157,4 +157,9 @@ struct StepCommand: Sendable {
     programs.watch(command)
     return command
   }
+}
+
+extension Step {
+  /// Whether its command gets the terminal: it asks for it, and there is one.
+  var hasTerminal: Bool { self.terminal && Terminal.isInteractive }
 }

@@ -62,4 +62,13 @@ enum StepOutcome: Sendable, Equatable {
     case .failed, .timedOut, .cancelled, .notRun, .skipped: false
     }
   }
+
+  /// The outcome with a reason that shows no secret. The name of a step shows none already.
+  func hiding(_ secrets: Secrets) -> Self {
+    switch self {
+    case .failed(let reason): .failed(secrets.hiding(reason))
+    case .notNeeded(let reason): .notNeeded(reason.map(secrets.hiding))
+    case .succeeded, .timedOut, .cancelled, .notRun, .skipped: self
+    }
+  }
 }

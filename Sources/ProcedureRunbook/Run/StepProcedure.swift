@@ -40,12 +40,15 @@ struct StepProcedure {
   ///   - hasFailed: whether a step before it has failed.
   ///   - began: called when its first attempt begins.
   ///   - again: called with the reason when an attempt has failed and another one follows.
+  ///   - interrupted: called when Ctrl-C or Ctrl-\ has ended an attempt that had the terminal and
+  ///     that another one may follow.
   init(
     _ command: StepCommand, patterns: CompletePatterns?, pools: [String: Int],
     machine: Machine, domain: ExclusionDomain,
     hasFailed: @escaping @Sendable () -> Bool,
     began: @escaping @Sendable (ContinuousClock.Instant) -> Void,
-    again: @escaping @Sendable (_ reason: String) -> Void
+    again: @escaping @Sendable (_ reason: String) -> Void,
+    interrupted: @escaping @Sendable (_ signal: Int32) -> Void
   ) {
     step = command.step
     output = command.output
@@ -75,7 +78,7 @@ struct StepProcedure {
         max: command.step.retries + 1, wait: .constant(command.step.retryDelay)
       ) {
         let attempt = attempt()
-        Self.observe(attempt, of: command.step, attempts, again)
+        Self.observe(attempt, of: command.step, attempts, again, interrupted)
         return attempt
       }
     }
@@ -111,23 +114,33 @@ struct StepProcedure {
       untilReady: service?.untilReady, attempts: attempts.count, lastOutput: output.last)
   }
 
-  /// Whether its program was ended by Ctrl-C, or exited with the status for that.
-  var wasInterrupted: Bool {
-    switch (procedure as? ProcessProcedure)?.result?.exit {
-    case .signal(SIGINT), .status(128 + SIGINT): true
-    default: false
+  /// The signal of Ctrl-C or Ctrl-\ if its program had the terminal and was ended by that, or
+  /// exited with the status for that.
+  var terminalSignal: Int32? { Self.terminalSignal(in: procedure, of: step) }
+
+  private static func terminalSignal(in attempt: Procedure, of step: Step) -> Int32? {
+    guard step.hasTerminal, let exit = (attempt as? ProcessProcedure)?.result?.exit else {
+      return nil
     }
+    return [SIGINT, SIGQUIT].first { exit == .signal($0) || exit == .status(128 + $0) }
   }
 
   var hasRun: Bool { attempts.count > 0 }
 
   private static func observe(
     _ attempt: Procedure, of step: Step, _ attempts: AttemptCount,
-    _ again: @escaping @Sendable (_ reason: String) -> Void
+    _ again: @escaping @Sendable (_ reason: String) -> Void,
+    _ interrupted: @escaping @Sendable (_ signal: Int32) -> Void
   ) {
+    // The run is stopped before another attempt is made.
+    attempt.addWillFinishBlockObserver { attempt, errors, _ in
+      if !errors.isEmpty, let signal = terminalSignal(in: attempt, of: step) { interrupted(signal) }
+    }
     attempt.addDidFinishBlockObserver { attempt, _ in
       let outcome = StepOutcome(of: attempt, step, hasRun: true, runTimeout: nil, groups: [])
-      guard outcome.isFailure, attempts.count <= step.retries else { return }
+      guard outcome.isFailure, attempts.count <= step.retries,
+        terminalSignal(in: attempt, of: step) == nil
+      else { return }
       let reason = outcome.reason ?? outcome.word
       again("\(reason), in attempt \(attempts.count) of \(step.retries + 1)")
     }

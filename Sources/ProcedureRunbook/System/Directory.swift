@@ -43,15 +43,39 @@ enum Directory {
 
   /// The names as bytes, since not every name is UTF-8.
   static func entries(in path: FilePath) -> [FilePath]? {
+    entries(in: path) { name, _ in name }
+  }
+
+  /// The names, each with its kind; a link is a link.
+  static func entriesWithKinds(in path: FilePath) -> [(FilePath, FileStatus.Kind)]? {
+    entries(in: path) { name, type in
+      let kind: FileStatus.Kind? =
+        switch type {
+        case UInt8(DT_DIR): .folder
+        case UInt8(DT_LNK): .link
+        case UInt8(DT_REG): .file
+        // Not every file system says it with the name.
+        case UInt8(DT_UNKNOWN):
+          (try? FileStatus(path.appending(name.bytes), followsLinks: false))?.kind
+        default: .other
+        }
+      return kind.map { (name, $0) }
+    }
+  }
+
+  private static func entries<Entry>(
+    in path: FilePath, _ entry: (_ name: FilePath, _ type: UInt8) -> Entry?
+  ) -> [Entry]? {
     guard let directory = unsafe path.withPointer({ unsafe opendir($0) }) else { return nil }
     defer { unsafe closedir(directory) }
-    var names: [FilePath] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+    var entries: [Entry] = []
+    while let next = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &next.pointee.d_name) { name in
         unsafe FilePath(cString: UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self))
       }
-      if name != FilePath("."), name != FilePath("..") { names.append(name) }
+      guard name != FilePath("."), name != FilePath("..") else { continue }
+      if let found = entry(name, unsafe next.pointee.d_type) { entries.append(found) }
     }
-    return names
+    return entries
   }
 }

@@ -20,7 +20,7 @@ struct FreshnessSweepTests {
     for step in steps { #expect(OutputFile.write("", to: step.outputs[0]) == nil) }
     let plan = try Plan(steps: steps)
     let journals = RunJournals(in: folder.path, plan: "-")
-    #expect(try journals.lock(for: steps, needsMain: false, wait: nil).isEmpty)
+    #expect(try journals.lock(for: steps, needsMain: false, wait: nil).sentences.isEmpty)
     let shared = StepFreshness.Shared(plan, journals, threads: nil, isForced: false)
     for step in steps {
       let freshness = StepFreshness(of: step, shared)

@@ -401,6 +401,58 @@ struct RunbookFreshnessTests {
     }
   }
 
+  @Test("a step comes after the makers of what links in its input folder lead to, there or not yet")
+  func linksInFolder() async throws {
+    for (input, links) in [
+      ("d", "ln -s ../out/x d/link"), ("d", "ln -s ../out d/link"),
+      ("d", "mkdir d/deep m; ln -s ../../m d/deep/link; ln -s ../out m/to; ln -s . m/circle"),
+      ("link", "ln -s d link; ln -s ../out/x d/x"), ("flink", "ln -s out/x flink"),
+      ("flink", "ln -s other flink; ln -s d/../out/x other"),
+    ] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: """
+          [{"name": "read", "run": "cat out/x > y", "inputs": "\(input)", "outputs": "y"},
+           {"name": "make", "run": "cp in out/x", "inputs": "in", "outputs": "out/x"}]
+          """,
+        """
+        mkdir d; \(links); echo 1 > in; $RUNBOOK -q -j1 plan.json; cat y
+        echo 2 > in; $RUNBOOK -q -j1 plan.json; cat y; $RUNBOOK plan.json | tail -n 1
+        """)
+      #expect(execution.lines.prefix(2) == ["1", "2"], "\(links): \(execution.output)")
+      #expect(execution.lines.last?.hasSuffix("2 not needed") ?? false, "\(links)")
+    }
+  }
+
+  @Test("a link in an input folder to what the step makes counts as a link")
+  func linkToOwnOutput() async throws {
+    let ends = try await ends(
+      #"[{"name": "a", "run": "date +%N > out; mkdir -p e; date +%N > e/x", "inputs": "d", "outputs": ["out", "e"]}]"#,
+      "mkdir d; ln -s ../out d/file; ln -s ../e d/folder; run; run; rm d/file; run; run")
+    #expect(ends == ["1 succeeded", "1 not needed", "1 succeeded", "1 not needed"])
+  }
+
+  @Test("a file that another step makes in the output folder of a step is an input of the step")
+  func inputInOutputFolder() async throws {
+    for names in [#""inputs": "build/config.h","#, #""after": "configure","#] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: """
+          [{"name": "configure", "run": "cp in build/config.h", "inputs": "in", "outputs": "build/config.h"},
+           {"name": "cc", "run": "cp build/config.h build/app; echo 'app: build/config.h' > build/app.d", \(names)
+            "outputs": "build", "depfile": "build/app.d"}]
+          """,
+        """
+        echo 1 > in; $RUNBOOK -q plan.json; $RUNBOOK plan.json | tail -n 1
+        echo 2 > in; $RUNBOOK plan.json | tail -n 1; cat build/app; $RUNBOOK plan.json | tail -n 1
+        """)
+      let ends = execution.lines.map { $0.split(separator: ": ").last ?? "" }
+      #expect(
+        ends == ["2 not needed", "2 succeeded", "2", "2 not needed"],
+        "\(names) \(execution.output)\(execution.errorOutput)")
+    }
+  }
+
   @Test("a depfile may name a made file by a link; two makers of one file by a link are refused")
   func linkedDependency() async throws {
     let ends = try await ends(

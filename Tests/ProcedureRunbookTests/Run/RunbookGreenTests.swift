@@ -280,6 +280,48 @@ struct RunbookGreenTests {
     #expect(runbook.text("log") == "x\n")
   }
 
+  @Test("a run that waits for another one reads the plan that this leaves, and what it includes")
+  func planOfFormerRun() async throws {
+    let execution = try await shell(
+      #"[{"name": "hold", "run": "echo up > up; read x < go; cp new.json plan.json; touch out", "outputs": "out"}]"#,
+      """
+      mkfifo up go err; mkdir sub
+      echo '[{"name": "part", "run": "touch part", "outputs": "part"}]' > sub/part.json
+      echo '{"include": "sub/part.json", "steps": [{"name": "new", "run": "touch new", "outputs": "new"}]}' > new.json
+      $RUNBOOK -q plan.json & p=$!
+      read x < up
+      $RUNBOOK --wait plan.json > second 2> err & q=$!
+      read said < err; echo go > go
+      wait $p; echo "status $?"; wait $q; echo "status $?"; ls new sub/part; tail -n 1 second
+      """)
+    #expect(
+      execution.lines.prefix(4) == ["status 0", "status 0", "new", "sub/part"],
+      "\(execution.output)\(execution.errorOutput)")
+    #expect(execution.lines.last?.hasSuffix(": 2 succeeded") == true)
+  }
+
+  @Test("a run that waits for another one finds the files and variables that this has made")
+  func filesOfFormerRun() async throws {
+    let execution = try await shell(
+      """
+      {"defaults": {"dotenv": ".env"},
+       "steps": [{"name": "use", "run": "echo $MODE \\"$@\\" > out", "inputs": "in/*", "outputs": "out"}]}
+      """,
+      """
+      mkfifo up go err; mkdir in; touch in/a; echo MODE=old > .env
+      echo '[{"name": "make", "run": "echo up > up; read x < go; touch in/b; echo MODE=new > .env; touch made",
+              "outputs": "made"}]' > other.json
+      $RUNBOOK -q other.json & p=$!
+      read x < up
+      $RUNBOOK -q --wait plan.json 2> err & q=$!
+      read said < err; echo go > go
+      wait $p; wait $q; echo "status $?"; cat out
+      """)
+    #expect(
+      execution.lines == ["status 0", "new in/a in/b"],
+      "\(execution.output)\(execution.errorOutput)")
+  }
+
   @Test("kill -9 gives the lock back, and the step that was stopped runs again")
   func killed() async throws {
     let execution = try await shell(
@@ -314,6 +356,24 @@ struct RunbookGreenTests {
       kill -9 $p; wait $p; wait $c; echo over
       """)
     #expect(execution.lines == ["over"], "\(execution.output)\(execution.errorOutput)")
+  }
+
+  @Test(
+    "a step of a killed run can write as much as it likes while it cleans up",
+    .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+  func outputOfKilled() async throws {
+    let clean =
+      "i=0; while [ $i -lt 20000 ]; do echo cleaning up; i=$((i + 1)); done; echo all > cleaned; exit"
+    let execution = try await shell(
+      #"[{"name": "a", "run": "exec 5> end; trap '\#(clean)' TERM; echo up; sleep 600 & wait"}]"#,
+      """
+      mkfifo said end
+      cat end & c=$!
+      $RUNBOOK --grace 600 plan.json > said & p=$!
+      while read -r line; do case $line in *"| up"*) break ;; esac; done < said
+      kill -9 $p; wait $p; wait $c; cat cleaned
+      """)
+    #expect(execution.lines == ["all"], "\(execution.output)\(execution.errorOutput)")
   }
 
   @Test(

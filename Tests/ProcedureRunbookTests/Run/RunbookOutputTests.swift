@@ -23,6 +23,30 @@ struct RunbookOutputTests {
   /// More than a pipe and what the display keeps together hold.
   private static let talkative = #"[{"name": "talk", "run": "seq 1 50000"}]"#
 
+  @Test("two options that write one file are refused, by any path that leads to it")
+  func oneFileTwice() async throws {
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "touch ran"}]"#,
+      """
+      ln -s . here; ln -s later link; echo old > there; ln there hard
+      try() { $RUNBOOK "$@" plan.json; echo "status $?"; }
+      try --report r --junit ./r; try --report r --html here/r; try --trace link --junit later
+      try --junit there --report hard; try --report plan.json; try --junit here/plan.json
+      ls r later ran; cat there
+      try -q --report /dev/null --junit /dev/null; try -q --report r --junit j
+      """)
+    #expect(
+      execution.lines == Array(repeating: "status 2", count: 6) + ["old", "status 0", "status 0"],
+      "\(execution.output)\(execution.errorOutput)")
+    #expect(
+      execution.errorOutput.contains(
+        "runbook: '--report' and '--junit' write one file, 'r'; name another\n"))
+    #expect(
+      execution.errorOutput.contains(
+        "runbook: '--report' would overwrite the plan 'plan.json'; name another file\n"),
+      "\(execution.errorOutput)")
+  }
+
   @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice, "needs /dev/full"))
   func full() async throws {
     for arguments in [

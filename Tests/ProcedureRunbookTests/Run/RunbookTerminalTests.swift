@@ -61,6 +61,40 @@ struct RunbookTerminalTests {
   }
 
   @Test(
+    "terminal: Ctrl-C and Ctrl-\\ in such a step end the run with the status of a shell, without another attempt",
+    arguments: [("003", 130), ("034", 131)] as [(String, Int32)])
+  func signalOfTerminal(key: String, status: Int32) async throws {
+    for retries in [0, 1] {
+      let runbook = try RunbookExecutable()
+      try runbook.makePipe("asked")
+      let execution = try await runbook.terminal(
+        plan: """
+          [{"name": "ask", "run": "echo x >> log; echo up > asked; read x; touch never", "terminal": true,
+            "retries": \(retries)},
+           {"name": "next", "run": "touch next", "after": "ask"}]
+          """,
+        typing:
+          #"read x < asked; printf '\\#(key)'; until test -e over; do sleep 0.02; done"#)
+      #expect(execution.exit == .status(status), "\(execution.output)")
+      #expect(!runbook.hasFile("never") && !runbook.hasFile("next"))
+      #expect(runbook.text("log") == "x\n")
+      #expect(!execution.output.contains("again"), "\(execution.output)")
+    }
+  }
+
+  @Test("terminal: where there is none, a status of 130 or 131 is a failure like others")
+  func statusWithoutTerminal() async throws {
+    for status in [130, 131] {
+      let execution = try await runbook.run(
+        plan: """
+          [{"name": "a", "run": "exit \(status)", "terminal": true}, {"name": "b", "run": "touch b\(status)"}]
+          """, "-k", "-j1")
+      #expect(execution.exit == .status(1), "\(execution.output)")
+      #expect(runbook.hasFile("b\(status)"))
+    }
+  }
+
+  @Test(
     "a small terminal and wide names are no trouble",
     arguments: [(24, 12), (3, 80), (2, 8), (1, 1)])
   func small(rows: Int, columns: Int) async throws {
