@@ -164,8 +164,8 @@ private struct PathIndex {
     let waits = entry.stretches.filter { !$0.cause.isAfterStart }
     let whole = waits.reduce(0) { $0 + $1.nanoseconds }
     var short: (ProcedureTimeline.Step.Link, Int?)?
-    for wait in waits.reversed() {
-      if let link = link(of: wait, until: wait.end, of: place) {
+    for (index, wait) in waits.enumerated().reversed() {
+      if let link = link(of: wait, until: end(of: wait, at: index, in: waits), of: place) {
         if wait.nanoseconds >= whole / 100 { return link }
         short = short ?? link
       }
@@ -174,6 +174,19 @@ private struct PathIndex {
     let known = entry.dependencies.compactMap { snapshot.places[$0] }
       .filter { end(of: $0) <= begin }
     return known.max { (end(of: $0), $0) < (end(of: $1), $1) }.map { (.dependency, $0) }
+  }
+
+  /// Returns the time when what a wait was for had come.
+  ///
+  /// Each time a slot becomes free, all that are ready wait for a worker, until one of them has the
+  /// slot. The record adds up these moments, and has them behind the whole wait for a slot.
+  private func end(
+    of wait: ProcedureTimeline.Wait, at index: Int, in waits: [ProcedureTimeline.Wait]
+  ) -> Int64 {
+    guard wait.cause == .slot, index + 1 < waits.count, waits[index + 1].cause == .worker,
+      waits[index + 1].from == wait.end
+    else { return wait.end }
+    return waits[index + 1].end
   }
 
   /// Returns the procedure that ended the wait; nil if none did, or none that is recorded.

@@ -153,8 +153,9 @@ extension ProcedureTimeline {
     /// The interval of a rate; nil for other causes.
     public internal(set) var interval: Duration?
 
-    /// The cause of the longest wait of its group, if it waited for that to begin. Nil if it waited
-    /// for its group to have a slot again: the timeline does not record what that waited for.
+    /// The cause of the longest wait of its group meanwhile, if it waited for that to begin. Nil if
+    /// the group's own code took longer. Nil, too, if it waited for its group to have a slot again:
+    /// the timeline does not record what that waited for.
     public internal(set) var groupCause: WaitCause?
 
     /// Whether it is a barrier that waited for earlier procedures.

@@ -236,7 +236,7 @@ extension ProcedureTimeline.Wait {
     from = wait.from
     let hasCategory = wait.cause == .exclusion || wait.cause == .rate
     category = hasCategory ? wait.name : nil
-    limit = wait.limit == 0 ? nil : Int(wait.limit)
+    limit = wait.limit == 0 || wait.limit == .max ? nil : Int(wait.limit)
     switch wait.cause {
     case .rate:
       interval = .nanoseconds(Int64(clamping: wait.other))

@@ -75,21 +75,41 @@ enum WaitNames {
   ) {
     // A group is enqueued before its children, so its waits are known by then.
     for place in entries.indices {
-      guard let parent = entries[place].parent.flatMap({ places[$0] }),
-        let longest = entries[parent].waits.filter({ !$0.cause.isAfterStart })
-          .max(by: { $0.nanoseconds < $1.nanoseconds })
-      else { continue }
+      guard let parent = entries[place].parent.flatMap({ places[$0] }) else { continue }
+      let group = entries[parent]
       for index in entries[place].stretches.indices
       where entries[place].stretches[index].cause == .group {
+        let wait = entries[place].stretches[index]
         // Later waits are for a slot that the group has given up.
-        let start = entries[parent].times.started ?? .max
-        guard entries[place].stretches[index].from < start else { continue }
+        guard wait.from < group.times.started ?? .max, let longest = group.longest(in: wait)
+        else { continue }
         entries[place].stretches[index].groupCause = longest.groupCause ?? longest.cause
         entries[place].stretches[index].blocker = longest.blocker
         entries[place].stretches[index].blockerID = longest.blockerID
         entries[place].stretches[index].category = longest.category
       }
     }
+  }
+}
+
+extension ProcedureTimeline.Entry {
+  /// The wait of this group that took most of a child's wait for it; nil if the group's own code
+  /// took more.
+  fileprivate func longest(in wait: ProcedureTimeline.Wait) -> ProcedureTimeline.Wait? {
+    var sums: [ProcedureTimeline.Wait] = []
+    var own = wait.nanoseconds
+    for stretch in stretches {
+      let time = min(stretch.end, wait.end) - max(stretch.from, wait.from)
+      guard time > 0 else { continue }
+      own -= time
+      let known = sums.firstIndex {
+        $0.cause == stretch.cause && (stretch.cause != .condition || $0.blocker == stretch.blocker)
+      }
+      var part = stretch
+      part.nanoseconds = time + (known.map { sums[$0].nanoseconds } ?? 0)
+      if let known { sums[known] = part } else { sums.append(part) }
+    }
+    return sums.max { $0.nanoseconds < $1.nanoseconds }.flatMap { $0.nanoseconds < own ? nil : $0 }
   }
 }
 

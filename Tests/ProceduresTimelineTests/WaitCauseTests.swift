@@ -153,8 +153,79 @@ private struct Slow: Condition {
     let snapshot = try scenario.run()
     for (name, dependency) in [("second", "first"), ("next", "child")] {
       #expect(seen.value?.waits(of: name) == ["dependency 2.0 (\(dependency))"])
-      #expect(snapshot.waits(of: name) == ["dependency 2.0"])
+      #expect(snapshot.waits(of: name) == ["dependency 2.0 (\(dependency))"])
     }
+  }
+
+  @Test("V1: a dependent that its dependency's failure cancels has waited for that dependency")
+  func failedDependency() throws {
+    let scenario = Scenario()
+    let clock = scenario.queue.clock
+    let failing = AsyncResultProcedure<Int>(name: "failing") {
+      try await clock.sleep(for: .seconds(3))
+      throw TestError("failing")
+    }
+    let requiring = lasting(1, "requiring")
+    requiring.add(dependency: failing, requiring: .success)
+    let next = lasting(1, "next")
+    next.add(dependency: requiring, requiring: .success)
+    let injected = TransformProcedure<Int, Int>(name: "injected") { $0 }
+    injected.injectResult(from: failing)
+    let child = lasting(1, "child")
+    child.add(dependency: failing, requiring: .success)
+    let group = GroupProcedure(child, lasting(9, "other"))
+    scenario.queue.add(requiring, next, injected, group, failing)
+    let snapshot = try scenario.run()
+    for name in ["requiring", "injected", "child"] {
+      #expect(snapshot.waits(of: name) == ["dependency 3.0 (failing)"])
+    }
+    #expect(snapshot.waits(of: "next") == ["dependency 3.0 (requiring)"])
+    #expect(!snapshot.waits.contains { $0.cause == .worker })
+  }
+
+  @Test("V1: a dependency that is not recorded keeps its name in the waits for it")
+  func unrecordedDependency() throws {
+    let scenario = Scenario()
+    let other = scenario.simulation.makeQueue(name: "other")
+    let far = lasting(5, "far")
+    let (near, cancelled) = (lasting(1, "near"), lasting(1, "cancelled"))
+    for procedure in [near, cancelled] { procedure.add(dependency: far) }
+    other.add(far)
+    scenario.queue.add(near, cancelled)
+    scenario.at(2) { cancelled.cancel() }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "near") == ["dependency 5.0 (far)"])
+    #expect(snapshot.waits(of: "cancelled") == ["dependency 2.0 (far)"])
+    #expect(snapshot.verdict.contains("'far'"))
+  }
+
+  @Test("V1: a wait for a condition's prerequisite is a wait for it while it lasts, and afterwards")
+  func prerequisite() throws {
+    let scenario = Scenario()
+    let second = lasting(1, "second")
+    second.add(
+      condition: BlockCondition { true }.withPrerequisites { _ in [lasting(4, "first")] })
+    scenario.queue.add(GroupProcedure(second))
+    let seen = Slot<ProcedureTimeline.Snapshot>()
+    scenario.at(2) { [timeline = scenario.timeline] in seen.value = timeline.snapshot() }
+    let snapshot = try scenario.run()
+    #expect(seen.value?.waits(of: "second") == ["dependency 2.0 (first)"])
+    #expect(snapshot.waits(of: "second") == ["dependency 4.0 (first)"])
+  }
+
+  @Test("V1: a child that waits while its group's start is held waits for that")
+  func heldGroup() throws {
+    let scenario = Scenario()
+    let child = lasting(1, "child")
+    let group = GroupProcedure(child).named("group")
+    group.addWillExecuteBlockObserver { _, pendingExecute in
+      scenario.simulation.perform(after: .seconds(3)) { pendingExecute.release() }
+    }
+    scenario.queue.add(group)
+    let snapshot = try scenario.run()
+    let wait = snapshot.entry(named: "child")?.waits.first
+    #expect(wait?.cause == .group && wait?.duration == .seconds(3))
+    #expect(wait?.groupCause == .heldEvent && wait?.blocker == "willExecute")
   }
 
   @Test("V1: a procedure of another timeline is waited for, and is no entry of this one")
@@ -173,7 +244,7 @@ private struct Slow: Condition {
     other.add(first, third)
     scenario.at(1) { [queue = scenario.queue] in queue.add(fourth) }
     let snapshot = try scenario.run()
-    #expect(snapshot.waits(of: "second") == ["dependency 2.0"])
+    #expect(snapshot.waits(of: "second") == ["dependency 2.0 (first)"])
     #expect(snapshot.waits(of: "fourth") == ["exclusion 3.0"])
     #expect(snapshot.entries.allSatisfy { $0.dependencies.isEmpty && $0.faults == [] })
     #expect(otherTimeline.snapshot().entries.count == 2)

@@ -24,9 +24,8 @@ class Attachment: @unchecked Sendable {
   /// The life of the procedure has changed. Called under the procedure's lock, if the core says
   /// that it is watched; if the procedure was ready, or is now, the list's lock is held as well.
   ///
-  /// - Parameter missesDependency: whether it waited for dependencies, and goes on without one of
-  ///   them.
-  func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {}
+  /// - Parameter missing: a procedure that it waited for, and goes on without; nil if there is none.
+  func lifeDidChange(to life: RecordedLife, without missing: Procedure?) {}
 
   /// The procedure has finished, and no longer has this attachment. Called on its worker, before
   /// dependents are notified; no lock is held.

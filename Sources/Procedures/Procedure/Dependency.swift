@@ -126,11 +126,13 @@ class Dependency: @unchecked Sendable {
   ///
   /// Subclasses override it. Called once, by the thread that settled it, under no lock.
   func letGo(_ dependent: Procedure, on worker: Worker?) {
+    let ended = dependency.ended(for: dependent)
     // Cancel it first: once counted off, it might start on another thread.
     if let objection = requirement.objection(to: dependency) {
+      if let ended { dependent.withCore { $0.noteDependency(ended) } }
       dependent.cancel(withError: objection)
     }
-    dependent.dependencyFinished(onWorkerOf: worker?.list, after: dependency.recordID)
+    dependent.dependencyFinished(onWorkerOf: worker?.list, after: ended)
   }
 
   /// Carries out the work that `letGo(_:on:)` has left for the dependent's turn, which the caller
@@ -193,14 +195,14 @@ struct Dependencies: Sendable {
     return procedures
   }
 
-  /// Whether it waits for one of them.
-  var hasAwaited: Bool {
-    var next = latest
+  /// The first procedure that it waits for. Costs the number of dependencies.
+  var firstAwaited: Procedure? {
+    var (first, next) = (Dependency?.none, latest)
     while let dependency = next {
-      if !dependency.isTakenBack, dependency.isArmed { return true }
+      if !dependency.isTakenBack, dependency.isArmed { first = dependency }
       next = dependency.nextOfDependent
     }
-    return false
+    return first?.dependency
   }
 
   @inline(__always)

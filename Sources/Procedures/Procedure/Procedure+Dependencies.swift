@@ -166,9 +166,9 @@ extension Procedure {
   ///   - list: the list of the calling worker, which will look for more there.
   ///   - record: the dependency's record, if there is one.
   final func dependencyFinished(
-    onWorkerOf list: ProcedureList? = nil, after record: RecordID? = nil
+    onWorkerOf list: ProcedureList? = nil, after dependency: EndedDependency? = nil
   ) {
-    let followUp = withCore { $0.countDependency(of: self, onWorkerOf: list, after: record) }
+    let followUp = withCore { $0.countDependency(of: self, onWorkerOf: list, after: dependency) }
     followUp.perform()
   }
 
@@ -181,7 +181,7 @@ extension Procedure {
     }) {
       // The value is there before the dependency counts as finished.
       next.carryOut(for: self)
-      dependencyFinished(onWorkerOf: list, after: next.dependency.recordID)
+      dependencyFinished(onWorkerOf: list)
     }
   }
 }

@@ -75,10 +75,8 @@ internal import ProcedurePrimitives
     // 1. Most events change nothing that watchers see.
     let now = storedLife.recordedLife
     guard now.isNews(after: before), let list = unsafe storedList else { return }
-    let missesDependency = before.stage == .dependencies && self.missesDependency
-    func notify() {
-      attachments.forEach { $0.lifeDidChange(to: now, missesDependency: missesDependency) }
-    }
+    let missing = before.stage == .dependencies ? self.missing : nil
+    func notify() { attachments.forEach { $0.lifeDidChange(to: now, without: missing) } }
     // 2. While it is ready its list writes to the same records, under the list's lock.
     if before.stage.isInList || now.stage.isInList {
       unsafe list._withUnsafeGuaranteedRef { $0.holdingLockOnly { notify() } }
@@ -151,7 +149,8 @@ internal import ProcedurePrimitives
 
   /// A dependency is done, or was removed: the procedure goes on if it was the last.
   mutating func countDependency(
-    of procedure: Procedure, onWorkerOf workerList: ProcedureList?, after dependency: RecordID?
+    of procedure: Procedure, onWorkerOf workerList: ProcedureList?,
+    after dependency: EndedDependency?
   ) -> ProcedureList.FollowUp {
     // 1. A cancelled procedure may have finished before its dependencies.
     guard !life.isRetired else { return .nothing }

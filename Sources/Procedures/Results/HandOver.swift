@@ -17,9 +17,12 @@ class HandOver: Dependency, @unchecked Sendable {
   override final var isDone: Bool { isSettled && dependency.isDoneOnceHandedOver }
 
   override func letGo(_ dependent: Procedure, on worker: Worker?) {
+    let ended = dependency.ended(for: dependent)
     dependent.note(onWorkerOf: worker?.list) { core in
       // A cancelled procedure waits for nothing, and receives no value.
       guard !core.life.isCancelled else { return .none }
+      // The rest of the wait is for the turn.
+      if let ended { core.noteDependency(ended) }
       core.attachments.with(StartRequirements.self) { $0.value.handOvers.append(self) }
       return core.life.post(.handOver)
     }
@@ -72,12 +75,12 @@ private final class OutputHandOver: HandOver, @unchecked Sendable {
     // The old value and the dependency are released after the lock.
     var input = dependency.storedOutput
     guard input.isValue else { return false }
-    let record = dependency.recordID
+    let ended = dependency.ended(for: dependent)
     let (taken, followUp) = dependent.withCore {
       core -> (Dependencies?, ProcedureList.FollowUp) in
       guard let released = core.takeInput(&input, of: self) else { return (nil, .nothing) }
       return (
-        released, core.countDependency(of: dependent, onWorkerOf: worker?.list, after: record)
+        released, core.countDependency(of: dependent, onWorkerOf: worker?.list, after: ended)
       )
     }
     followUp.perform()

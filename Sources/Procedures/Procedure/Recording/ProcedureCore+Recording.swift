@@ -14,7 +14,7 @@ extension ProcedureCore {
     }
   }
 
-  fileprivate var recordID: RecordID { @inline(__always) get { anyRecord?.id ?? .none } }
+  var recordID: RecordID { @inline(__always) get { anyRecord?.id ?? .none } }
 
   /// The procedure is about to become a member of a list, or was a member before that was recorded.
   @inline(never)
@@ -51,10 +51,11 @@ extension ProcedureCore {
     return record
   }
 
-  /// Whether a dependency has not finished: then it waits for that dependency, not for its group or
-  /// a barrier.
-  var missesDependency: Bool {
-    dependencies.hasAwaited
+  /// A procedure that it waits for, and that has not finished: a dependency, or a prerequisite of a
+  /// condition. Without one it waits for its group, a barrier, or a worker.
+  var missing: Procedure? {
+    dependencies.firstAwaited
+      ?? requirements?.value.prerequisites.first { $0.link.isArmed }?.link.dependency
   }
 
   /// Notes whether the list has taken it.
@@ -74,9 +75,8 @@ extension ProcedureCore {
   }
 
   /// A dependency has finished.
-  func noteDependency(_ dependency: RecordID) {
-    guard let record else { return }
-    record.note { $0.endDependency(dependency.number(inStoreOf: record.id), at: $1) }
+  func noteDependency(_ dependency: EndedDependency) {
+    record?.note { $0.end(dependency, at: $1) }
   }
 
   /// The observers of an event are about to be called.
@@ -106,10 +106,13 @@ extension ProcedureCore {
 }
 
 extension Procedure {
-  /// The identity of its record, which a dependent reads when the procedure has ended. Nil until
-  /// the first timeline.
-  final var recordID: RecordID? {
-    ProcedureRecord.isUsed.load() == 0 ? nil : peek { $0.recordID }
+  /// This procedure, as the record of a dependent notes its end; nil if the dependent is not
+  /// recorded. No lock is held: the name may be the user's.
+  final func ended(for dependent: Procedure) -> EndedDependency? {
+    guard ProcedureRecord.isUsed.load() != 0, let record = dependent.peek({ $0.record }) else {
+      return nil
+    }
+    return EndedDependency(self, for: record)
   }
 
   /// The observer whose call at `place` was awaited is called now.
@@ -138,8 +141,8 @@ extension Procedure {
     let current: RecordedProcedure? = peek { core in
       guard let list = core.list, let record = core.record, record.store === store
       else { return nil }
-      let missesDependency = core.missesDependency
-      var current = list.holdingLockOnly { record.soFar(missesDependency: missesDependency) }
+      let missing = core.missing
+      var current = list.holdingLockOnly { record.soFar(without: missing) }
       (current.name, current.errors) = (core.givenName, core.errors)
       (current.reason, current.priority) = (core.cancelReason, core.urgency.priority)
       return current

@@ -34,7 +34,7 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
     var open = OpenRecord(
       RecordedProcedure(id: number, in: recording, type: type, isGroup: isGroup, at: sample.now),
       at: sample)
-    open.move(to: life, missesDependency: false, at: sample)
+    open.move(to: life, without: nil, at: sample)
     state = State(store: recording.store, open: open)
   }
 
@@ -60,11 +60,11 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   // keeps the whole store.
   override var afterFinish: Attachment? { isOpen ? nil : self }
 
-  override func lifeDidChange(to life: RecordedLife, missesDependency: Bool) {
+  override func lifeDidChange(to life: RecordedLife, without missing: Procedure?) {
     // The list's times are guarded only by the list's lock.
     let isInList = state.open.isInList || life.stage.isInList
     let sample = isInList ? history.sample() : RecordSample(now: history.clock.now)
-    state.open.move(to: life, missesDependency: missesDependency, at: sample)
+    state.open.move(to: life, without: missing, at: sample)
   }
 
   /// Notes a change, with the present time.
@@ -94,11 +94,11 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   }
 
   /// The record so far, as if its wait ended now. Called under the lock of the list as well.
-  func soFar(missesDependency: Bool) -> RecordedProcedure {
+  func soFar(without missing: Procedure?) -> RecordedProcedure {
     if state.open.life?.stage == .finishing { state.open.content.steps?.noteOver() }
     var ended = state.open
     let sample = history.sample()
-    ended.endWait(missesDependency: missesDependency, at: sample)
+    ended.endWait(without: missing, at: sample)
     ended.endObserving(at: sample.now)
     ended.endWaitForBody(at: sample.now)
     return ended.content
@@ -129,6 +129,9 @@ final class ProcedureRecord: Attachment, @unchecked Sendable {
   /// - Parameter derivedName: the name if the user has given none; nil for the name of its type.
   func publish(named derivedName: @autoclosure () -> String?) {
     if state.open.content.name == nil, let name = derivedName() { state.open.content.name = name }
+    if let missing = state.open.missing.take() {
+      state.open.content.nameLastDependency(EndedDependency(missing, for: self))
+    }
     state.store.take()?.append(self)
   }
 }
@@ -146,6 +149,8 @@ struct OpenRecord: Sendable {
   /// The line that it stands in, while it does.
   private(set) var line: RecordedLine?
   private var condition: String?
+  /// The procedure without which it went on, cancelled. Its name is read when no lock is held.
+  fileprivate var missing: Procedure?
   /// The beginning of the wait in progress, and the list's times until then.
   private var begin: RecordSample
 
@@ -173,8 +178,9 @@ struct OpenRecord: Sendable {
     begin = sample
   }
 
-  mutating func move(to next: RecordedLife, missesDependency: Bool, at sample: RecordSample) {
-    endWait(missesDependency: missesDependency, at: sample)
+  mutating func move(to next: RecordedLife, without missing: Procedure?, at sample: RecordSample) {
+    if next.stage != .dependencies, self.missing == nil { self.missing = missing }
+    endWait(without: missing, at: sample)
     if next.isCancelled, life?.isCancelled != true { content.cancelled = sample.now }
     switch next.stage {
     case .dependencies, .evaluation, .conditions, .ending, .finishing: break
@@ -195,7 +201,7 @@ struct OpenRecord: Sendable {
   mutating func hold(isBarrier: Bool) { (isHeld, self.isBarrier) = (true, isBarrier) }
 
   /// Notes the wait since the last note.
-  mutating func endWait(missesDependency: Bool, at sample: RecordSample) {
+  mutating func endWait(without missing: Procedure?, at sample: RecordSample) {
     let (from, to) = (begin.now, sample.now)
     if let held = life?.held {
       let event: ProcedureEvents = held == .execute ? .willExecute : .willFinish
@@ -203,7 +209,7 @@ struct OpenRecord: Sendable {
     }
     switch life?.stage {
     case .dependencies:
-      let cause = missesDependency ? .dependency : causeOfOrder
+      let cause = missing == nil ? causeOfOrder : .dependency
       let barrier = cause == .barrier && isBarrier ? content.id : 0
       content.append(RecordedWait(cause, from: from, to: to, other: barrier))
       isHeld = false
@@ -257,10 +263,12 @@ struct OpenRecord: Sendable {
     }
   }
 
-  mutating func endDependency(_ number: UInt64?, at now: Int64) {
-    if let number { content.dependencies.append(number) }
+  mutating func end(_ dependency: EndedDependency, at now: Int64) {
+    if dependency.number != 0 { content.dependencies.append(dependency.number) }
     guard life?.stage == .dependencies else { return }
-    content.append(RecordedWait(.dependency, from: begin.now, to: now, other: number ?? 0))
+    content.append(
+      RecordedWait(
+        .dependency, from: begin.now, to: now, name: dependency.name, other: dependency.number))
     begin.now = now
   }
 
@@ -350,6 +358,22 @@ struct RecordedLine: Sendable {
     return RecordedWait(
       .rate, from: from, to: to, name: category.text,
       other: interval.nanosecondsRoundedDown, limit: count)
+  }
+}
+
+/// A dependency, as the record of its dependent notes it.
+struct EndedDependency: Sendable {
+  /// Its record; 0 if it has none in the store of its dependent.
+  let number: UInt64
+  /// Its name, if it has no such record.
+  let name: String?
+}
+
+extension EndedDependency {
+  /// No lock is held.
+  init(_ dependency: Procedure, for record: ProcedureRecord) {
+    number = dependency.peek { $0.recordID }.number(inStoreOf: record.id) ?? 0
+    name = number == 0 ? dependency.name : nil
   }
 }
 

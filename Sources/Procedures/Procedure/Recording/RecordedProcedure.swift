@@ -66,11 +66,27 @@ package struct RecordedProcedure: Sendable {
     if lastWait?.cause == .dependency || lastWait?.cause == .exclusion { lastWait?.other = number }
   }
 
+  /// The last wait for a dependency was for this one, and ended before it did.
+  mutating func nameLastDependency(_ dependency: EndedDependency) {
+    func name(_ wait: inout RecordedWait?) -> Bool {
+      guard wait?.cause == .dependency else { return false }
+      wait?.name = dependency.name
+      wait?.other = dependency.number
+      return true
+    }
+    if name(&lastWait) || name(&waitBefore) { return }
+    guard let index = olderWaits.lastIndex(where: { $0.cause == .dependency }) else { return }
+    olderWaits[index].name = dependency.name
+    olderWaits[index].other = dependency.number
+  }
+
   /// Adds a wait; extends the last one, if the cause is the same.
   mutating func append(_ wait: RecordedWait) {
-    if let last = lastWait, last.cause == wait.cause, last.name == wait.name, last.end == wait.from
+    if let last = lastWait, last.cause == wait.cause, last.end == wait.from,
+      last.name == wait.name || wait.cause == .dependency
     {
       lastWait?.nanoseconds += wait.nanoseconds
+      lastWait?.name = wait.name
       lastWait?.other = wait.other
       lastWait?.limit = wait.limit
     } else if wait.nanoseconds > 0 {
@@ -87,9 +103,9 @@ package struct RecordedWait: Sendable {
   /// How many ran at once, or started in an interval; 0 for other causes, and for a category with
   /// one place.
   package internal(set) var limit: Int32
-  /// The condition, the category, or the event; nil for other causes, and before the first
-  /// condition that did not answer at once.
-  package let name: String?
+  /// The condition, the category, the event, or a dependency without a record; nil for other
+  /// causes, and before the first condition that did not answer at once.
+  package internal(set) var name: String?
   /// Its beginning.
   package let from: Int64
   package internal(set) var nanoseconds: Int64

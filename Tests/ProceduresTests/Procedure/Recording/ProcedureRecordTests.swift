@@ -39,9 +39,9 @@ import Testing
     "V1: the causes that keep a list's ready members back are noted in their order")
   func order() {
     var record = begun()
-    record.move(to: life(.ready), missesDependency: false, at: sample(0))
+    record.move(to: life(.ready), without: nil, at: sample(0))
     let end = sample(9, [(.suspension, 4, mean: 7), (.slot, 3, mean: 5), (.worker, 2, mean: 9)])
-    record.move(to: life(.executing), missesDependency: false, at: end)
+    record.move(to: life(.executing), without: nil, at: end)
     #expect(waits(record) == ["slot 3", "suspension 4", "worker 2"])
     #expect(record.content.started == 9 && record.content.executing == 9)
   }
@@ -49,9 +49,9 @@ import Testing
   @Test("V1: the time before an evaluation counts for a worker, not for a slot")
   func evaluation() {
     var record = begun()
-    record.move(to: life(.evaluation), missesDependency: false, at: sample(0))
+    record.move(to: life(.evaluation), without: nil, at: sample(0))
     let end = sample(9, [(.suspension, 4, mean: 4), (.slot, 3, mean: 7), (.worker, 2, mean: 9)])
-    record.move(to: life(.conditions), missesDependency: false, at: end)
+    record.move(to: life(.conditions), without: nil, at: end)
     #expect(waits(record) == ["suspension 4", "worker 5"])
   }
 
@@ -59,15 +59,15 @@ import Testing
     "V1: a procedure that is cancelled in line waited for the exclusion until then, and no longer")
   func cancelledInLine() {
     var record = begun()
-    record.move(to: life(.ready), missesDependency: false, at: sample(0))
+    record.move(to: life(.ready), without: nil, at: sample(0))
     let limits = CategoryLimits([ExclusionLimit("disk").inner])
     let line = RecordedLine(limits, index: 0, count: 1)
     record.enter(line, at: sample(2, [(.slot, 2, mean: 2)]))
     var soFar = record
-    soFar.endWait(missesDependency: false, at: sample(4, [(.slot, 2, mean: 2)]))
-    record.move(to: life(.ending, isCancelled: true), missesDependency: false, at: sample(5))
+    soFar.endWait(without: nil, at: sample(4, [(.slot, 2, mean: 2)]))
+    record.move(to: life(.ending, isCancelled: true), without: nil, at: sample(5))
     #expect(record.line == nil && record.content.cancelled == 5)
-    record.move(to: life(.finished, isCancelled: true), missesDependency: false, at: sample(9))
+    record.move(to: life(.finished, isCancelled: true), without: nil, at: sample(9))
     #expect(waits(soFar) == ["slot 2", "exclusion 2 disk"])
     #expect(waits(record) == ["slot 2", "exclusion 3 disk"])
     #expect(record.content.started == RecordedProcedure.never && record.content.finished == 9)
@@ -76,12 +76,12 @@ import Testing
   @Test("V1: a wait for a dependency and one for a barrier have each their own part")
   func barrier() {
     var record = begun()
-    record.move(to: life(.dependencies), missesDependency: false, at: sample(0))
-    record.endDependency(7, at: 3)
+    record.move(to: life(.dependencies), without: nil, at: sample(0))
+    record.end(EndedDependency(number: 7, name: nil), at: 3)
     record.hold(isBarrier: false)
-    record.move(to: life(.ready), missesDependency: false, at: sample(5))
-    record.move(to: life(.dependencies), missesDependency: false, at: sample(5))
-    record.move(to: life(.ready), missesDependency: false, at: sample(6))
+    record.move(to: life(.ready), without: nil, at: sample(5))
+    record.move(to: life(.dependencies), without: nil, at: sample(5))
+    record.move(to: life(.ready), without: nil, at: sample(6))
     #expect(waits(record) == ["dependency 3", "barrier 2", "worker 1"])
     #expect(record.content.dependencies == [7])
   }
