@@ -185,6 +185,12 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
       let (places, origin) = (carrier.places, request.url.flatMap(Origin.init))
       places.enter(origin) { [self] in
         if state.withLock({ $0.hasEnded }) { return places.leave(origin) }
+        do {
+          if body == nil { try request.openBodyStream() }
+        } catch {
+          places.leave(origin)
+          return finish(error)
+        }
         let (session, delegate) = CarrierSession.makeSession(like: events.userSession)
         run(in: session, delegate) { places.leave(origin) }
         session.finishTasksAndInvalidate()
@@ -201,6 +207,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     var (request, body) = state.withLock { ($0.request, $0.body) }
     #if canImport(FoundationNetworking)
       request.timeoutInterval = Patience.longestInterval
+      if let stream = request.httpBodyStream { request.httpBodyStream = OpenedStream(stream) }
     #endif
     let task: URLSessionTask =
       switch body.take() {

@@ -91,6 +91,81 @@ struct RepeatTests {
     }
   }
 
+  @Test("I4: a stream whose file cannot be read fails before anything is sent, and names the file")
+  func unreadableStreams() async throws {
+    let notes = Recorder<String>()
+    let server = try Self.server(notes, unanswered: 0, resets: false)
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let (file, missing) = (
+      directory.url.appending(path: "file"), directory.url.appending(path: "no ü file")
+    )
+    try Data("pay 100".utf8).write(to: file)
+    for (file, code) in [
+      (missing, URLError.Code.fileDoesNotExist), (file.appending(path: "a"), .fileDoesNotExist),
+      (directory.url, .fileIsDirectory),
+    ] {
+      var request = URLRequest(url: server.url("/order"))
+      request.httpMethod = "POST"
+      request.httpBodyStream = InputStream(fileAtPath: file.path)
+      let error =
+        await queue.run(NetworkProcedure { [request] in NetworkDataProcedure(request: request) })
+        .errors.first as? URLError
+      #expect(error?.code == code && notes.events.isEmpty)
+      #expect(error?.userInfo[NSFilePathErrorKey] as? String == file.path)
+    }
+    var request = URLRequest(url: server.url("/order"))
+    request.httpMethod = "POST"
+    request.httpBodyStream = InputStream(fileAtPath: file.path)
+    #expect(await queue.run(NetworkDataProcedure(request: request)) == .succeeded)
+    #expect(notes.events == ["POST 7"])
+  }
+
+  #if canImport(FoundationNetworking)
+    /// A stream of a user, which may be opened once.
+    private final class CountedStream: InputStream {
+      let openings = Counter()
+      private let result: Int
+      private var status = Status.notOpen
+
+      /// - Parameter result: that of the first read.
+      init(reading result: Int) {
+        self.result = result
+        super.init(data: Data())
+      }
+
+      override func open() {
+        openings.increment()
+        status = .open
+      }
+      override func close() {}
+      override var streamStatus: Status { status }
+      override var streamError: (any Error)? { status == .error ? POSIXError(.EIO) : nil }
+      override var hasBytesAvailable: Bool { status == .open }
+      override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
+        unsafe buffer[0] = 97
+        status = result < 0 ? .error : .atEnd
+        return result
+      }
+    }
+
+    @Test("I4: a stream of the user's own class is opened once, and its failure is none of its end")
+    func ownStreams() async throws {
+      let notes = Recorder<String>()
+      let server = try Self.server(notes, unanswered: 0, resets: false)
+      defer { server.stop() }
+      for (result, isSent) in [(1, true), (-1, false)] {
+        var request = URLRequest(url: server.url("/order"))
+        request.httpMethod = "POST"
+        let stream = CountedStream(reading: result)
+        request.httpBodyStream = stream
+        let outcome = await queue.run(NetworkDataProcedure(request: request))
+        #expect((outcome == .succeeded) == isSent && stream.openings.value == 1)
+      }
+      #expect(notes.events == ["POST 1"])
+    }
+  #endif
+
   @Test("I4: a stream that was read from is not sent again; the error is that of the attempt")
   func streams() async throws {
     let notes = Recorder<String>()
