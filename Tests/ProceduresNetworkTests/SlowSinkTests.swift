@@ -215,5 +215,22 @@ struct SlowSinkTests {
       #expect(HeldConnection(of: task) != nil)
       task.cancel()
     }
+
+    @Test("I4: a connection's version of HTTP is where libcurl has it")
+    func version() async throws {
+      let gate = Gate()
+      let server = try LoopbackServer { _, connection in
+        connection.sendHead(length: 4)
+        connection.send(Data("te".utf8))
+        gate.block()
+        connection.send(Data("xt".utf8))
+      }
+      defer { server.stop() }
+      let task = URLSession(configuration: .patient).dataTask(with: server.url("/"))
+      task.resume()
+      #expect(await eventually { HeldConnection(of: task)?.version == 2 })
+      #expect(HeldConnection(of: task)?.isMultiplexed == false)
+      gate.open()
+    }
   #endif
 }
