@@ -63,8 +63,8 @@ extension InputStream {
   fileprivate var file: URL? {
     let storage = Mirror(reflecting: self).children.first { $0.label == "_streamStorage" }?.value
     guard let words = storage.map({ "\($0)" }),
-      let start = words.range(of: "string = ")?.upperBound,
-      let end = words.range(of: ", encoding", range: start..<words.endIndex)?.lowerBound,
+      let start = words.firstRange(of: "string = ")?.upperBound,
+      let end = words[start...].firstRange(of: ", encoding")?.lowerBound,
       let url = URL(string: String(words[start..<end])), url.isFileURL
     else { return nil }
     return url
