@@ -7,14 +7,34 @@ internal import ProcedurePrimitives
 final class ConnectionPlaces: Sendable {
   private struct Line: Sendable {
     var count = 0
+    /// The requests of the places whose connections are held back, by the address of the place.
+    var heldBack: [ObjectIdentifier: String] = [:]
+    /// Since when all connections have been held back.
+    var blockedSince: ContinuousClock.Instant?
     /// Places that were released meanwhile stay until it is their turn.
     var waiting = Fifo<ConnectionPlace>()
+  }
+
+  /// A line in which nothing moves until a sink does.
+  struct Block {
+    let since: ContinuousClock.Instant
+    let count: Int
+    /// The first few requests whose connections are held back.
+    let names: [String]
   }
 
   private struct State: Sendable {
     var lines: [Origin: Line] = [:]
     /// Origins whose connections carry many requests at a time.
     var unlimited: Set<Origin> = []
+
+    mutating func change(_ origin: Origin, _ body: (inout Line) -> Void) {
+      var line = lines[origin, default: Line()]
+      body(&line)
+      let isBlocked = line.count > 0 && line.heldBack.count == line.count
+      line.blockedSince = isBlocked ? line.blockedSince ?? DispatchTimers.shared.now : nil
+      lines[origin] = line.count > 0 ? line : nil
+    }
   }
 
   private let limit: Int
@@ -33,7 +53,7 @@ final class ConnectionPlaces: Sendable {
   fileprivate func admit(_ place: ConnectionPlace, to origin: Origin) -> Bool {
     state.withLock { state in
       if state.unlimited.contains(origin) || state.lines[origin, default: Line()].count < limit {
-        state.lines[origin, default: Line()].count += 1
+        state.change(origin) { $0.count += 1 }
         return true
       }
       state.lines[origin]?.waiting.append(place)
@@ -46,8 +66,7 @@ final class ConnectionPlaces: Sendable {
     while true {
       let next = state.withLock { state -> ConnectionPlace? in
         if let next = state.lines[origin]?.waiting.popFirst() { return next }
-        state.lines[origin]?.count -= 1
-        if state.lines[origin]?.count == 0 { state.lines[origin] = nil }
+        state.change(origin) { $0.count -= 1 }
         return nil
       }
       guard let next else { return }
@@ -59,12 +78,28 @@ final class ConnectionPlaces: Sendable {
     sharesConnections && state.withLock { $0.lines[origin]?.waiting.first != nil }
   }
 
+  /// Notes whether the connection of `place` is held back, by a sink that is slow or waits.
+  ///
+  /// - Parameter name: its request; nil if it is not held back.
+  fileprivate func note(_ place: ConnectionPlace, to origin: Origin, heldBackAs name: String?) {
+    state.withLock { state in
+      state.change(origin) { $0.heldBack[ObjectIdentifier(place)] = name }
+    }
+  }
+
+  fileprivate func block(to origin: Origin) -> Block? {
+    state.withLock { state in
+      guard let line = state.lines[origin], let since = line.blockedSince else { return nil }
+      return Block(since: since, count: line.count, names: line.heldBack.values.sorted())
+    }
+  }
+
   fileprivate func liftLimit(to origin: Origin) {
     let waiting = state.withLock { state -> [ConnectionPlace] in
       state.unlimited.insert(origin)
       var waiting: [ConnectionPlace] = []
       while let next = state.lines[origin]?.waiting.popFirst() { waiting.append(next) }
-      state.lines[origin]?.count += waiting.count
+      state.change(origin) { $0.count += waiting.count }
       return waiting
     }
     for place in waiting {
@@ -127,8 +162,24 @@ final class ConnectionPlace: Sendable {
   func leave() {
     // `before` has the closure, which is released outside the lock.
     let before = state.withLock { exchange(&$0, with: .released) }
-    if case .held = before, let origin { places.passOn(origin) }
+    guard case .held = before, let origin else { return }
+    places.note(self, to: origin, heldBackAs: nil)
+    places.passOn(origin)
   }
+
+  /// Notes whether a sink holds the connection back.
+  ///
+  /// - Parameter name: the request; nil if the connection is not held back any more.
+  func note(heldBackAs name: String?) {
+    guard let origin else { return }
+    // Not after the place was released.
+    state.withLock { state in
+      if case .held = state { places.note(self, to: origin, heldBackAs: name) }
+    }
+  }
+
+  /// Nil if a connection to its origin moves, or may.
+  var block: ConnectionPlaces.Block? { origin.flatMap { places.block(to: $0) } }
 
   /// Whether requests wait in line that may share its connection.
   var isWanted: Bool { origin.map { places.hasLine(to: $0) } ?? false }

@@ -14,7 +14,8 @@ internal import ProcedurePrimitives
 /// 1. The next task begins when the previous one has ended. Each has a complete request and body.
 /// 2. On Linux a request that must not arrive twice has a connection of its own: it has a body, or
 ///    its method is not idempotent. Each request waits in line for a place among the connections to
-///    its origin, and `timeoutInterval` counts from the moment at which it has one.
+///    its origin, and `timeoutInterval` counts from the moment at which it has one; earlier only
+///    while sinks hold all of these connections back, since they may wait for this very request.
 /// 3. A redirect response is held here, with its body, until the redirect is followed or declined.
 /// 4. On Linux this type implements the time-outs. Foundation there ignores the total one, counts
 ///    in whole seconds, stops the program for a time-out of NaN, and counts the time for which a
@@ -399,7 +400,10 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   func hold() {
     let connection = state.withLock { state -> HeldConnection? in
       guard case .running(let leg) = state.phase else { return nil }
-      if state.connection == nil { state.connection = HeldConnection(of: leg.task) }
+      if state.connection == nil {
+        state.connection = HeldConnection(of: leg.task)
+        if state.connection != nil { leg.place.note(heldBackAs: state.request.summary) }
+      }
       return state.connection
     }
     connection?.hold()
@@ -418,6 +422,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private func releaseConnection() {
     let connection = state.withLock { state in
       state.lastSign = DispatchTimers.shared.now
+      state.leg?.place.note(heldBackAs: nil)
       return state.connection.take()
     }
     connection?.release()
@@ -438,24 +443,42 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     private func watch() {
       let idle = patience.idle
       let now = DispatchTimers.shared.now
-      let isOver = state.withLock { state in
-        if state.hasEnded { return false }
-        // No sign of life is expected while it is queued or held back.
-        if state.isQueued || state.connection != nil { state.lastSign = now }
+      let (isOver, block) = state.withLock { state -> (Bool, ConnectionPlaces.Block?) in
+        if state.hasEnded { return (false, nil) }
+        // No sign of life is expected while it is held back, or queued behind requests that go on.
+        var block: ConnectionPlaces.Block?
+        if case .queued(let place, _) = state.phase {
+          block = place.block
+          state.lastSign = max(state.lastSign, block?.since ?? now)
+        } else if state.connection != nil {
+          state.lastSign = now
+        }
         let ends = [idle < .longest ? state.lastSign.saturatingAdvanced(by: idle) : nil, state.end]
-        guard var end = ends.compactMap({ $0 }).min() else { return false }
+        guard var end = ends.compactMap({ $0 }).min() else { return (false, nil) }
         if end <= now {
-          if state.verdict == nil { return true }
+          if state.verdict == nil { return (true, block) }
           // Another task follows, whose time counts, too.
           end = now.advanced(by: .seconds(1))
         }
         state.timer = DispatchTimers.shared.schedule(self, at: end)
-        return false
+        return (false, nil)
       }
       guard isOver else { return }
-      let url = state.withLock { $0.request.url }
-      let userInfo = url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:]
+      let request = state.withLock { $0.request }
+      var userInfo: [String: Any] = [:]
+      if let url = request.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+      if let block { userInfo[NSLocalizedDescriptionKey] = block.sentence(about: request.summary) }
       end(.failure(URLError(.timedOut, userInfo: userInfo)))
+    }
+  }
+
+  extension ConnectionPlaces.Block {
+    fileprivate func sentence(about name: String) -> String {
+      let others = names.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+      return
+        "'\(name)' waits for one of \(count) connections, and the sinks of \(others)\(more) hold all of them back. If "
+        + "these wait for it, give it a session of its own, or let fewer run at once."
     }
   }
 
