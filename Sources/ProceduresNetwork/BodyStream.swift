@@ -26,9 +26,9 @@ extension URLRequest {
     stream.open()
     // Foundation on Linux stops the program if the error is read without one.
     guard stream.streamStatus == .error else { return }
-    let cause = stream.streamError as NSError?
+    let cause: Any? = stream.streamError
     let code: URLError.Code =
-      switch cause.map({ CInt($0.code) }) {
+      switch (cause as? NSError).map({ CInt($0.code) }) {
       case ENOENT, ENOTDIR: .fileDoesNotExist
       case EACCES, EPERM: .noPermissionsToReadFile
       default: .cannotOpenFile
@@ -37,7 +37,7 @@ extension URLRequest {
   }
 
   private func refusal(
-    _ code: URLError.Code, of file: URL?, because cause: NSError? = nil
+    _ code: URLError.Code, of file: URL?, because cause: Any? = nil
   ) -> URLError {
     var userInfo: [String: Any] = [:]
     if let cause { userInfo[NSUnderlyingErrorKey] = cause }
