@@ -261,80 +261,83 @@ struct RepeatTests {
     #expect(!first.isWanted)
   }
 
-  @Test(
-    "I4: the time-out of a request does not count its wait for a connection",
-    arguments: ["GET", "POST"])
-  func timeInLine(method: String) async throws {
-    // Longer on a busy machine, where an answer may take this long.
-    for timeout in [0.5, 4, 32] where try await isInTime(method, timeout) { return }
-    Issue.record("timed out in line")
-  }
+  #if canImport(FoundationNetworking)
+    @Test(
+      "I4: the time-out of a request does not count its wait for a connection",
+      arguments: ["GET", "POST"])
+    func timeInLine(method: String) async throws {
+      // Longer on a busy machine, where an answer may take this long.
+      for timeout in [0.5, 4, 32] where try await isInTime(method, timeout) { return }
+      Issue.record("timed out in line")
+    }
 
-  /// Whether a request is answered that waits for a connection for longer than its time-out.
-  private func isInTime(_ method: String, _ timeout: TimeInterval) async throws -> Bool {
-    let (asked, gate) = (Gate(), Gate())
-    let server = try LoopbackServer { request, connection in
-      if request.path == "/silence" { return connection.waitForEnd() }
-      if request.path == "/first" {
+    /// Whether a request is answered that waits for a connection for longer than its time-out.
+    private func isInTime(_ method: String, _ timeout: TimeInterval) async throws -> Bool {
+      let (asked, gate) = (Gate(), Gate())
+      let server = try LoopbackServer { request, connection in
+        if request.path == "/silence" { return connection.waitForEnd() }
+        if request.path == "/first" {
+          asked.open()
+          gate.block()
+        }
+        connection.send(body: "done")
+      }
+      defer { server.stop() }
+      func send(
+        _ path: String, _ session: URLSession, timeout: TimeInterval = 0
+      ) -> NetworkDataProcedure {
+        var request = URLRequest(url: server.url(path))
+        (request.httpMethod, request.timeoutInterval) = (method, timeout)
+        let procedure = NetworkDataProcedure(session: session, request: request)
+        queue.add(procedure)
+        return procedure
+      }
+      let configuration = URLSessionConfiguration.patient
+      configuration.httpMaximumConnectionsPerHost = 1
+      let session = URLSession(configuration: configuration)
+      let first = send("/first", session)
+      await asked.wait()
+      let second = send("/second", session, timeout: timeout)
+      // Its time begins later, and there is no line before it.
+      let later = send("/silence", URLSession(configuration: .patient), timeout: timeout * 1.2)
+      #expect((await later.waitUntilFinished().errors.first as? URLError)?.code == .timedOut)
+      gate.open()
+      #expect(await first.waitUntilFinished() == .succeeded)
+      return await second.waitUntilFinished() == .succeeded
+    }
+
+    @Test("I4: a load in line for a connection has its task, and is cancelled at once")
+    func loadInLine() async throws {
+      let (asked, gate) = (Gate(), Gate())
+      let server = try LoopbackServer { _, connection in
         asked.open()
         gate.block()
+        connection.send(body: "done")
       }
-      connection.send(body: "done")
+      defer { server.stop() }
+      let configuration = URLSessionConfiguration.patient
+      configuration.httpMaximumConnectionsPerHost = 1
+      let session = URLSession(configuration: configuration)
+      let first = NetworkDataProcedure(session: session, url: server.url("/"))
+      queue.add(first)
+      await asked.wait()
+      let source = CancellationTokenSource()
+      let (error, isEnded) = (Slot<URLError.Code>(), Gate())
+      let task = session.data(from: server.url("/"), cancellationToken: source.token) {
+        _, _, cause in
+        error.value = (cause as? URLError)?.code
+        isEnded.open()
+      }
+      #expect(task.state == .suspended)
+      source.cancel()
+      await isEnded.wait()
+      #expect(error.value == .cancelled)
+      #expect(await eventually { task.state == .completed })
+      gate.open()
+      #expect(try await first.value.statusCode == 200)
+      #expect(server.requests.value == 1)
     }
-    defer { server.stop() }
-    func send(
-      _ path: String, _ session: URLSession, timeout: TimeInterval = 0
-    ) -> NetworkDataProcedure {
-      var request = URLRequest(url: server.url(path))
-      (request.httpMethod, request.timeoutInterval) = (method, timeout)
-      let procedure = NetworkDataProcedure(session: session, request: request)
-      queue.add(procedure)
-      return procedure
-    }
-    let configuration = URLSessionConfiguration.patient
-    configuration.httpMaximumConnectionsPerHost = 1
-    let session = URLSession(configuration: configuration)
-    let first = send("/first", session)
-    await asked.wait()
-    let second = send("/second", session, timeout: timeout)
-    // Its time begins later, and there is no line before it.
-    let later = send("/silence", URLSession(configuration: .patient), timeout: timeout * 1.2)
-    #expect((await later.waitUntilFinished().errors.first as? URLError)?.code == .timedOut)
-    gate.open()
-    #expect(await first.waitUntilFinished() == .succeeded)
-    return await second.waitUntilFinished() == .succeeded
-  }
-
-  @Test("I4: a load in line for a connection has its task, and is cancelled at once")
-  func loadInLine() async throws {
-    let (asked, gate) = (Gate(), Gate())
-    let server = try LoopbackServer { _, connection in
-      asked.open()
-      gate.block()
-      connection.send(body: "done")
-    }
-    defer { server.stop() }
-    let configuration = URLSessionConfiguration.patient
-    configuration.httpMaximumConnectionsPerHost = 1
-    let session = URLSession(configuration: configuration)
-    let first = NetworkDataProcedure(session: session, url: server.url("/"))
-    queue.add(first)
-    await asked.wait()
-    let source = CancellationTokenSource()
-    let (error, isEnded) = (Slot<URLError.Code>(), Gate())
-    let task = session.data(from: server.url("/"), cancellationToken: source.token) { _, _, cause in
-      error.value = (cause as? URLError)?.code
-      isEnded.open()
-    }
-    #expect(task.state == .suspended)
-    source.cancel()
-    await isEnded.wait()
-    #expect(error.value == .cancelled)
-    #expect(await eventually { task.state == .completed })
-    gate.open()
-    #expect(try await first.value.statusCode == 200)
-    #expect(server.requests.value == 1)
-  }
+  #endif
 
   @Test("I4: many more requests than connections all arrive, and those that wait can be cancelled")
   func many() async throws {

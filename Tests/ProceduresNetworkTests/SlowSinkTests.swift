@@ -186,44 +186,47 @@ struct SlowSinkTests {
     #expect((farthest.events.max() ?? 0) < 48 << 20)
   }
 
-  @Test(
-    "I4: a transfer in line behind sinks that hold all connections back times out, and names them",
-    arguments: ["GET", "POST"])
-  func blockedLine(method: String) async throws {
-    let total = 64
-    let server = try LoopbackServer { request, connection in
-      guard request.path == "/large" else { return connection.send(body: "text") }
-      let piece = Data(count: 1 << 16)
-      connection.sendHead(length: total * piece.count)
-      for _ in 0..<total where connection.isOpen { connection.send(piece) }
-    }
-    defer { server.stop() }
-    let configuration = URLSessionConfiguration.patient
-    configuration.httpMaximumConnectionsPerHost = 1
-    let session = URLSession(configuration: configuration)
-    var request = URLRequest(url: server.url("/small"))
-    (request.httpMethod, request.timeoutInterval) = (method, 0.5)
-    let inner = NetworkDataProcedure(session: session, request: request)
-    let other = ProcedureQueue()
-    (request.url, request.timeoutInterval) = (server.url("/large"), 0)
-    let outer = NetworkStreamProcedure(session: session, request: request) {
-      var isFirst = true
-      return ClosureSink { _ in
-        guard isFirst else { return }
-        isFirst = false
-        other.add(inner)
-        inner.blockUntilFinished()
+  #if canImport(FoundationNetworking)
+    @Test(
+      "I4: a transfer in line behind sinks that hold all connections back times out, and names them",
+      arguments: ["GET", "POST"])
+    func blockedLine(method: String) async throws {
+      let total = 64
+      let server = try LoopbackServer { request, connection in
+        guard request.path == "/large" else { return connection.send(body: "text") }
+        let piece = Data(count: 1 << 16)
+        connection.sendHead(length: total * piece.count)
+        for _ in 0..<total where connection.isOpen { connection.send(piece) }
       }
+      defer { server.stop() }
+      let configuration = URLSessionConfiguration.patient
+      configuration.httpMaximumConnectionsPerHost = 1
+      let session = URLSession(configuration: configuration)
+      var request = URLRequest(url: server.url("/small"))
+      (request.httpMethod, request.timeoutInterval) = (method, 0.5)
+      let inner = NetworkDataProcedure(session: session, request: request)
+      let other = ProcedureQueue()
+      (request.url, request.timeoutInterval) = (server.url("/large"), 0)
+      let outer = NetworkStreamProcedure(session: session, request: request) {
+        var isFirst = true
+        return ClosureSink { _ in
+          guard isFirst else { return }
+          isFirst = false
+          other.add(inner)
+          inner.blockUntilFinished()
+        }
+      }
+      queue.add(outer)
+      #expect(try await outer.value.payload == total << 16)
+      let error = inner.errors.first as? URLError
+      #expect(error?.code == .timedOut && server.requests.value == 1)
+      let words = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+      #expect(
+        words.contains(
+          "waits for one of 1 connections, and the sinks of '\(method) 127.0.0.1/large'")
+      )
     }
-    queue.add(outer)
-    #expect(try await outer.value.payload == total << 16)
-    let error = inner.errors.first as? URLError
-    #expect(error?.code == .timedOut && server.requests.value == 1)
-    let words = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-    #expect(
-      words.contains("waits for one of 1 connections, and the sinks of '\(method) 127.0.0.1/large'")
-    )
-  }
+  #endif
 
   @Test("I4: a sink's line says when its buffer is full, and lets go when half of it was taken")
   func line() async throws {
