@@ -18,7 +18,7 @@
 @objc open class NSData: NSObject {}
 @objc open class NSURL: NSObject {}
 @objc open class NSURLRequest: NSObject {}
-@objc open class NSError: NSObject, Error {}
+@objc open class NSError: NSObject, Error { open var code: Int { fatalError() } }
 public protocol _Bridged: _ObjectiveCBridgeable {}
 extension _Bridged {
   public func _bridgeToObjectiveC() -> _ObjectiveCType { fatalError() }

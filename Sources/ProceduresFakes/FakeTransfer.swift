@@ -135,7 +135,7 @@ extension URLRequest {
   /// Reads the body. A stream is read to its end, and cannot be sent again.
   fileprivate func readBody() throws -> Data {
     guard let stream = httpBodyStream else { return httpBody ?? Data() }
-    stream.open()
+    try openBodyStream()
     defer { stream.close() }
     var body = Data()
     var piece = [UInt8](repeating: 0, count: 1 << 16)

@@ -42,7 +42,7 @@
       }
       load.state.withLock { $0.transfer = transfer }
       transfer.resume()
-      // A GET does not wait for a connection, so its task exists.
+      // The task of a GET exists before it has a place among the connections.
       guard let task = made.withLock({ $0 }) else { preconditionFailure("a load has no task") }
       return task
     }

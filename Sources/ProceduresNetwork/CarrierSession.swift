@@ -21,15 +21,19 @@
   final class CarrierSession: Sendable {
     let session: URLSession
     let delegate: TransferDelegate
-    /// The limit for requests that have connections of their own.
-    let places: ConnectionPlaces
+    /// The places of requests in `session`, which share its connections.
+    let sharedPlaces: ConnectionPlaces
+    /// The places of requests that have connections of their own.
+    let ownPlaces: ConnectionPlaces
     private let user: WeakSession
 
     private static let all = Locked<[ObjectIdentifier: CarrierSession]>([:])
 
     private init(for user: URLSession) {
       (session, delegate) = Self.makeSession(like: user)
-      places = ConnectionPlaces(limit: user.configuration.httpMaximumConnectionsPerHost)
+      let limit = user.configuration.httpMaximumConnectionsPerHost
+      sharedPlaces = ConnectionPlaces(limit: limit, sharesConnections: true)
+      ownPlaces = ConnectionPlaces(limit: limit, sharesConnections: false)
       self.user = WeakSession(user)
     }
 

@@ -15,14 +15,21 @@ internal import Foundation
 /// Writes the body to a file beside the destination. The file replaces the destination when it is
 /// complete.
 ///
-/// So the destination is never half a file, and does not change if the transfer fails.
+/// So the destination is never half a file, and does not change if the transfer fails, or if the
+/// response has no body by HTTP. A new temporary file is empty then.
 final class FileSink: BodySink {
+  private let request: URLRequest
+  private let isTemporary: Bool
   private let destination: URL
   private let partial: URL
   private var handle: FileHandle?
 
-  /// - Parameter destination: nil for a new file among the temporary ones.
-  init(_ destination: URL?) {
+  /// - Parameters:
+  ///   - request: the request; after redirects it may have been another one with its method.
+  ///   - destination: nil for a new file among the temporary ones.
+  init(of request: URLRequest, for destination: URL?) {
+    self.request = request
+    isTemporary = destination == nil
     let destination =
       destination
       ?? FileManager.default.temporaryDirectory.appending(path: "\(Self.uniqueName()).download")
@@ -40,6 +47,7 @@ final class FileSink: BodySink {
   }
 
   func begin(_ response: HTTPURLResponse) throws {
+    guard isTemporary || response.mayHaveBody(after: request) else { return removePart() }
     // An empty write throws the error, which `createFile` does not report.
     try Data().write(to: partial)
     handle = try FileHandle(forWritingTo: partial)
@@ -48,10 +56,11 @@ final class FileSink: BodySink {
   func receive(_ data: Data) throws { try handle?.write(contentsOf: data) }
 
   func end() throws -> URL {
+    guard let handle else { return destination }
     // Somebody who tidies up may have removed it, and another file may have its name.
-    try handle?.checkPlace(partial)
-    try handle?.close()
-    handle = nil
+    try handle.checkPlace(partial)
+    try handle.close()
+    self.handle = nil
     try Self.replace(destination, with: partial)
     return destination
   }
@@ -67,7 +76,9 @@ final class FileSink: BodySink {
     if code != 0 { throw CocoaError.writing(destination, failedWith: code) }
   }
 
-  func discard(after error: any Error) {
+  func discard(after error: any Error) { removePart() }
+
+  private func removePart() {
     guard handle != nil || FileManager.default.fileExists(atPath: partial.path) else { return }
     try? handle?.close()
     handle = nil

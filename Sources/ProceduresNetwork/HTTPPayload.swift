@@ -61,10 +61,7 @@ extension UploadBody {
   /// - Throws: the error that a session would report, which names the file.
   func resolved() throws(URLError) -> UploadBody {
     guard case .file(let url) = self else { return self }
-    func refuse(_ code: URLError.Code) -> URLError {
-      URLError(
-        code, userInfo: [NSURLErrorFailingURLErrorKey: url, NSFilePathErrorKey: url.path])
-    }
+    func refuse(_ code: URLError.Code) -> URLError { URLError(code, readingBodyFrom: url) }
     guard url.isFileURL else { throw refuse(.unsupportedURL) }
     var status = stat()
     let isThere = unsafe url.withUnsafeFileSystemRepresentation { path in

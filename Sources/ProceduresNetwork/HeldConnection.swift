@@ -40,6 +40,17 @@ internal import Foundation
       return nil
     }
 
+    /// Whether it carries many requests at a time, as HTTP/2 does. Call it in a callback of the
+    /// session, once there is a response.
+    var isMultiplexed: Bool { version >= 3 }
+
+    /// libcurl's number of the version of HTTP: 2 for HTTP/1.1, 3 for HTTP/2, 0 before a response.
+    var version: Int {
+      var version = CLong(0)
+      let httpVersion: CInt = 0x20_0000 + 46  // CURLINFO_HTTP_VERSION
+      return unsafe readNumber(handle, httpVersion, &version) == 0 ? version : 0
+    }
+
     /// Call it in a callback of the session. Has no effect if the connection is held.
     func hold() { _ = unsafe setPauseState(handle, 0, 1) }
 
@@ -60,6 +71,12 @@ internal import Foundation
 }
 
 #if canImport(FoundationNetworking)
+  /// Foundation's function around `curl_easy_getinfo`.
+  @_silgen_name("CFURLSession_easy_getinfo_long")
+  private func readNumber(
+    _ handle: UnsafeMutableRawPointer, _ info: CInt, _ number: UnsafeMutablePointer<CLong>
+  ) -> CInt
+
   /// Foundation's function around `curl_easy_pause`, which libcurl allows to be called in its
   /// callbacks.
   @_silgen_name("CFURLSessionEasyHandleSetPauseState")

@@ -15,7 +15,9 @@ public import Procedures
 /// Memory holds one piece at a time. The body is written beside `destination`, and replaces it in
 /// one step when it is complete. If the transfer fails or is cancelled, the partial file is
 /// removed, and `destination` does not change. A cancel that comes during the replacement is too
-/// late, and has no effect. The directory must exist. Without a destination the file is a new one
+/// late, and has no effect. An accepted response that has no body by HTTP, with status 204 or 304 or
+/// to a HEAD, leaves `destination` as it is, even if there is no file; an empty body is an empty
+/// file. The directory must exist. Without a destination the file is a new one
 /// in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for errors,
 /// cancelling, progress and the session.
 ///
@@ -88,7 +90,7 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
     guard let input else { return failForLackOfInput() }
     guard resumes, let destination, input.httpMethod ?? "GET" == "GET",
       input.value(forHTTPHeaderField: "Range") == nil
-    else { return load(input, into: FileSink(destination)) }
+    else { return load(input, into: FileSink(of: input, for: destination)) }
     do {
       let file = try ResumableFile(
         of: input, adding: session.configuration.httpAdditionalHeaders ?? [:], for: destination)

@@ -23,6 +23,7 @@ internal import Foundation
 /// 3. The part and its tag are changed, moved and removed by name only while the open file is the
 ///    part. Otherwise somebody has removed it, and another transfer may have made its own.
 /// 4. The last byte is requested again, so that the range is not empty if the part is complete.
+/// 5. A response that has no body by HTTP changes neither the part nor the destination.
 final class ResumableFile: BodySink {
   /// The request: for the rest if there is a part.
   private(set) var request: URLRequest
@@ -36,6 +37,7 @@ final class ResumableFile: BodySink {
   /// The offset of the requested rest.
   private var start: Int64?
   private var total: Int64?
+  private var hasBody = true
 
   /// - Parameter sessionHeader: header fields that the session adds to the request.
   /// - Throws: an error if the part cannot be opened, or another download uses it.
@@ -65,6 +67,8 @@ final class ResumableFile: BodySink {
 
   func begin(_ response: HTTPURLResponse) throws {
     try handle?.checkPlace(partial)
+    hasBody = response.mayHaveBody(after: request)
+    guard hasBody else { return }
     let mark = Self.mark(of: response)
     guard response.statusCode == 206 else { return try beginAnew(mark) }
     guard let range = ContentRange(of: response), range.start == start,
@@ -91,6 +95,10 @@ final class ResumableFile: BodySink {
   func receive(_ piece: Data) throws { try handle?.write(contentsOf: piece) }
 
   func end() throws -> URL {
+    guard hasBody else {
+      leavePart(isOfNoUse: mark == nil)
+      return destination
+    }
     if let total, try handle?.offset() ?? 0 != UInt64(total) {
       throw URLError(.networkConnectionLost)
     }
@@ -105,7 +113,11 @@ final class ResumableFile: BodySink {
 
   func discard(after error: any Error) {
     // 416: the part is longer than the whole.
-    let isOfNoUse = mark == nil || (error as? NetworkError)?.statusCode == 416
+    leavePart(isOfNoUse: mark == nil || (error as? NetworkError)?.statusCode == 416)
+  }
+
+  /// Closes the part, and removes it if the next transfer cannot use it.
+  private func leavePart(isOfNoUse: Bool) {
     let isEmpty = (try? handle?.seekToEnd()) ?? 0 == 0
     if handle?.isStill(at: partial) == true, isOfNoUse || isEmpty {
       for file in [partial, tag] { try? FileManager.default.removeItem(at: file) }

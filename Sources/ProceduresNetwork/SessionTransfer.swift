@@ -13,7 +13,9 @@ internal import ProcedurePrimitives
 ///
 /// 1. The next task begins when the previous one has ended. Each has a complete request and body.
 /// 2. On Linux a request that must not arrive twice has a connection of its own: it has a body, or
-///    its method is not idempotent.
+///    its method is not idempotent. Each request waits in line for a place among the connections to
+///    its origin, and `timeoutInterval` counts from the moment at which it has one; earlier only
+///    while sinks hold all of these connections back, since they may wait for this very request.
 /// 3. A redirect response is held here, with its body, until the redirect is followed or declined.
 /// 4. On Linux this type implements the time-outs. Foundation there ignores the total one, counts
 ///    in whole seconds, stops the program for a time-out of NaN, and counts the time for which a
@@ -31,14 +33,14 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private struct Leg: @unchecked Sendable {
     let session: URLSession
     let task: URLSessionTask
-    /// Releases its place among the connections.
-    let leave: @Sendable () -> Void
+    let place: ConnectionPlace
   }
 
   private enum Phase {
     case between
-    /// The request waits for a place among the connections to its origin.
-    case queued
+    /// The request waits for its place among the connections to its origin. The task was not
+    /// resumed; one with a connection of its own is made when there is a place.
+    case queued(ConnectionPlace, URLSessionTask?)
     case running(Leg)
     case ended
   }
@@ -141,13 +143,17 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private func finish(
     _ error: (any Error)?, with last: URLResponse? = nil, of answer: Answer? = nil
   ) {
-    let timer = state.withLock { state -> SlabKey?? in
-      if case .ended = state.phase { return nil }
-      state.phase = .ended
-      return .some(state.timer.take())
+    let before = state.withLock { state -> (phase: Phase, timer: SlabKey?)? in
+      if state.hasEnded { return nil }
+      return (exchange(&state.phase, with: .ended), state.timer.take())
     }
-    guard let timer else { return }
-    if let timer { _ = DispatchTimers.shared.cancel(timer) }
+    guard let before else { return }
+    if let timer = before.timer { _ = DispatchTimers.shared.cancel(timer) }
+    if case .queued(let place, let task) = before.phase {
+      place.leave()
+      // So that it leaves its session.
+      task?.cancel()
+    }
     if let (response, body) = answer {
       events.responseCame(response)
       if !body.isEmpty { events.dataCame(body) }
@@ -176,31 +182,56 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     }
     #if canImport(FoundationNetworking)
       let carrier = CarrierSession.carrying(for: events.userSession)
+      let origin = request.url.flatMap(Origin.init)
       guard request.hasBody(body) || !request.isIdempotent else {
-        return run(in: carrier.session, carrier.delegate) {}
+        return begin(
+          in: carrier.session, carrier.delegate, carrier.sharedPlaces.makePlace(to: origin))
       }
-      state.withLock { state in
-        if case .between = state.phase { state.phase = .queued }
-      }
-      let (places, origin) = (carrier.places, request.url.flatMap(Origin.init))
-      places.enter(origin) { [self] in
-        if state.withLock({ $0.hasEnded }) { return places.leave(origin) }
-        let (session, delegate) = CarrierSession.makeSession(like: events.userSession)
-        run(in: session, delegate) { places.leave(origin) }
-        session.finishTasksAndInvalidate()
-      }
+      let place = carrier.ownPlaces.makePlace(to: origin)
+      guard enqueue(nil, for: place) else { return }
+      place.enter { [self] in beginAlone(at: place) }
     #else
-      // The session's own delegate handles methods that this one does not implement.
-      run(in: events.userSession, TransferDelegate()) {}
+      // The session's own delegate handles methods that this one does not implement, and the
+      // session has its own line.
+      begin(in: events.userSession, TransferDelegate(), Self.places.makePlace(to: nil))
     #endif
   }
 
-  private func run(
-    in session: URLSession, _ delegate: TransferDelegate, leave: @escaping @Sendable () -> Void
+  #if canImport(FoundationNetworking)
+    /// Begins a task with a connection of its own.
+    private func beginAlone(at place: ConnectionPlace) {
+      let (request, body, hasEnded) = state.withLock { ($0.request, $0.body, $0.hasEnded) }
+      if hasEnded { return }
+      do {
+        if body == nil { try request.openBodyStream() }
+      } catch {
+        return finish(error)
+      }
+      let (session, delegate) = CarrierSession.makeSession(like: events.userSession)
+      let task = makeTask(in: session, delegate)
+      if enqueue(task, for: place) { start(Leg(session: session, task: task, place: place)) }
+      session.finishTasksAndInvalidate()
+    }
+  #else
+    private static let places = ConnectionPlaces(limit: 1, sharesConnections: true)
+  #endif
+
+  /// Begins a task of this session when it is the turn of `place`. The task is made at once.
+  private func begin(
+    in session: URLSession, _ delegate: TransferDelegate, _ place: ConnectionPlace
   ) {
+    let leg = Leg(session: session, task: makeTask(in: session, delegate), place: place)
+    guard enqueue(leg.task, for: place) else { return }
+    place.enter { [self] in start(leg) }
+  }
+
+  private func makeTask(
+    in session: URLSession, _ delegate: TransferDelegate
+  ) -> URLSessionTask {
     var (request, body) = state.withLock { ($0.request, $0.body) }
     #if canImport(FoundationNetworking)
       request.timeoutInterval = Patience.longestInterval
+      if let stream = request.httpBodyStream { request.httpBodyStream = OpenedStream(stream) }
     #endif
     let task: URLSessionTask =
       switch body.take() {
@@ -212,26 +243,40 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
       task.delegate = delegate
     #endif
     delegate.follow(task, by: self)
-    let leg = Leg(session: session, task: task, leave: leave)
-    let begins = state.withLock { state in
+    return task
+  }
+
+  /// False if the transfer has ended. Then the task is cancelled.
+  private func enqueue(_ task: URLSessionTask?, for place: ConnectionPlace) -> Bool {
+    let isQueued = state.withLock { state in
       if state.hasEnded { return false }
-      // A failure is about to end it.
+      state.phase = .queued(place, task)
+      return true
+    }
+    guard let task else { return isQueued }
+    state.withLock({ $0.firstTaskMade.take() })?(task)
+    if !isQueued { task.cancel() }
+    return isQueued
+  }
+
+  /// Starts the queued task, unless the transfer has ended, or a failure is about to end it.
+  private func start(_ leg: Leg) {
+    let begins = state.withLock { state in
+      guard case .queued = state.phase else { return false }
       if case .failure = state.verdict { return false }
       (state.phase, state.hasResponse) = (.running(leg), false)
       state.lastSign = DispatchTimers.shared.now
       return true
     }
-    guard begins else {
-      leave()
-      return task.cancel()
-    }
-    state.withLock({ $0.firstTaskMade.take() })?(task)
-    task.resume()
+    if begins { leg.task.resume() }
   }
 
   // MARK: Events of a task, one at a time
 
   func responseCame(_ response: URLResponse) {
+    #if canImport(FoundationNetworking)
+      noteVersion()
+    #endif
     let isHeld = state.withLock { state in
       state.lastSign = DispatchTimers.shared.now
       state.hasResponse = true
@@ -244,6 +289,16 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     }
     if !isHeld { events.responseCame(response) }
   }
+
+  #if canImport(FoundationNetworking)
+    /// A connection by HTTP/2 has room for those that wait in line.
+    private func noteVersion() {
+      guard let leg = state.withLock({ $0.leg }), leg.place.isWanted,
+        HeldConnection(of: leg.task)?.isMultiplexed == true
+      else { return }
+      leg.place.liftLimit()
+    }
+  #endif
 
   func dataCame(_ data: Data) {
     let isHeld = state.withLock { state in
@@ -266,7 +321,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
       return (leg, Self.step(after: error, with: response, in: &state))
     }
     guard let leg else { return }
-    leg.leave()
+    leg.place.leave()
     switch step {
     case .finish(let error): finish(error, with: response)
     case .begin: WorkLine.shared(.default).submit { self.begin() }
@@ -345,7 +400,10 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   func hold() {
     let connection = state.withLock { state -> HeldConnection? in
       guard case .running(let leg) = state.phase else { return nil }
-      if state.connection == nil { state.connection = HeldConnection(of: leg.task) }
+      if state.connection == nil {
+        state.connection = HeldConnection(of: leg.task)
+        if state.connection != nil { leg.place.note(heldBackAs: state.request.summary) }
+      }
       return state.connection
     }
     connection?.hold()
@@ -364,6 +422,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private func releaseConnection() {
     let connection = state.withLock { state in
       state.lastSign = DispatchTimers.shared.now
+      state.leg?.place.note(heldBackAs: nil)
       return state.connection.take()
     }
     connection?.release()
@@ -384,24 +443,42 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
     private func watch() {
       let idle = patience.idle
       let now = DispatchTimers.shared.now
-      let isOver = state.withLock { state in
-        if state.hasEnded { return false }
-        // No sign of life is expected while it is queued or held back.
-        if state.isQueued || state.connection != nil { state.lastSign = now }
+      let (isOver, block) = state.withLock { state -> (Bool, ConnectionPlaces.Block?) in
+        if state.hasEnded { return (false, nil) }
+        // No sign of life is expected while it is held back, or queued behind requests that go on.
+        var block: ConnectionPlaces.Block?
+        if case .queued(let place, _) = state.phase {
+          block = place.block
+          state.lastSign = max(state.lastSign, block?.since ?? now)
+        } else if state.connection != nil {
+          state.lastSign = now
+        }
         let ends = [idle < .longest ? state.lastSign.saturatingAdvanced(by: idle) : nil, state.end]
-        guard var end = ends.compactMap({ $0 }).min() else { return false }
+        guard var end = ends.compactMap({ $0 }).min() else { return (false, nil) }
         if end <= now {
-          if state.verdict == nil { return true }
+          if state.verdict == nil { return (true, block) }
           // Another task follows, whose time counts, too.
           end = now.advanced(by: .seconds(1))
         }
         state.timer = DispatchTimers.shared.schedule(self, at: end)
-        return false
+        return (false, nil)
       }
       guard isOver else { return }
-      let url = state.withLock { $0.request.url }
-      let userInfo = url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:]
+      let request = state.withLock { $0.request }
+      var userInfo: [String: Any] = [:]
+      if let url = request.url { userInfo[NSURLErrorFailingURLErrorKey] = url }
+      if let block { userInfo[NSLocalizedDescriptionKey] = block.sentence(about: request.summary) }
       end(.failure(URLError(.timedOut, userInfo: userInfo)))
+    }
+  }
+
+  extension ConnectionPlaces.Block {
+    fileprivate func sentence(about name: String) -> String {
+      let others = names.prefix(3).map { "'\($0)'" }.joined(separator: ", ")
+      let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+      return
+        "'\(name)' waits for one of \(count) connections, and the sinks of \(others)\(more) hold all of them back. If "
+        + "these wait for it, give it a session of its own, or let fewer run at once."
     }
   }
 

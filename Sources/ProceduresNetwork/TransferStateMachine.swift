@@ -149,6 +149,12 @@ extension HTTPURLResponse {
     return Int64(length) != nil || length.isEmpty || !length.allSatisfy(\.isWholeNumber)
   }
 
+  /// Whether it may have a body, if it answers `request`. A body that may be there and is empty is a
+  /// body.
+  func mayHaveBody(after request: URLRequest) -> Bool {
+    request.method != "HEAD" && ![204, 304].contains(statusCode) && statusCode >= 200
+  }
+
   /// The length of its body, or a negative number if that is unknown, as for a compressed body,
   /// whose decoded length differs.
   var decodedLength: Int64 {

@@ -23,3 +23,9 @@ public enum ProcessInput: Sendable {
   /// The UTF-8 bytes of a string, then the end.
   public static func text(_ text: String) -> ProcessInput { .data(Data(text.utf8)) }
 }
+
+extension ProcessInput? {
+  var stream: ProcessInputStream? {
+    if case .stream(let stream) = self { stream } else { nil }
+  }
+}

@@ -47,6 +47,8 @@ public final class ProcessInputStream: Sendable {
     /// The program takes nothing more.
     var isClosed = false
     var isClaimed = false
+    /// The procedure that had the stream was released, and no program has claimed it.
+    var isAbandoned = false
     /// Called by the next write, or the end.
     var wake: (@Sendable () -> Void)?
     var waits: [Wait] = []
@@ -114,7 +116,10 @@ public final class ProcessInputStream: Sendable {
   /// "Taken" means that the bytes are in the pipe; the program may not have read them yet. You may
   /// call it before the program runs. A cancel of the waiting task ends only the wait.
   ///
-  /// - Returns: false if the program will not take them, or the waiting task was cancelled.
+  /// - Returns: false if the program will not take them, or the waiting task was cancelled. A
+  ///   program takes nothing more once it has ended or closed its input, and nothing at all if it
+  ///   could not be started, or if its procedure was cancelled before or was released without
+  ///   having run.
   public func waitUntilWritten() async -> Bool {
     let identifier = state.withLock { state in
       state.lastIdentifier += 1
@@ -125,7 +130,7 @@ public final class ProcessInputStream: Sendable {
         let answer: Bool? = state.withLock { state in
           if state.cancelled.remove(identifier) != nil { return false }
           if state.taken >= state.written { return true }
-          if state.isClosed { return false }
+          if state.isClosed || state.isAbandoned { return false }
           state.waits.append(
             Wait(identifier: identifier, position: state.written, continuation: continuation))
           return nil
@@ -157,9 +162,21 @@ extension ProcessInputStream {
   /// True for the first caller only: a stream has one program.
   package func claim() -> Bool {
     state.withLock { state in
-      defer { state.isClaimed = true }
+      defer { (state.isClaimed, state.isAbandoned) = (true, false) }
       return !state.isClaimed
     }
+  }
+
+  /// The procedure that had the stream was released: ends the waits if no program has claimed it.
+  ///
+  /// The bytes stay, since the stream may be given to another procedure.
+  package func abandon() {
+    let waits = state.withLock { state in
+      guard !state.isClaimed else { return [Wait]() }
+      state.isAbandoned = true
+      return state.takeWaits { _ in true }
+    }
+    for wait in waits { wait.continuation.resume(returning: false) }
   }
 
   /// The bytes to take next.

@@ -50,6 +50,8 @@
       consist(of: stages)
     }
 
+    deinit { input.stream?.abandon() }
+
     private func consist(of stages: [ProcessProcedure]) {
       failurePolicy = .cancelRemaining
       for stage in stages { append(stage) }
@@ -79,6 +81,13 @@
     open override func execute() {
       if let last = stages.last { bind(from: last) }
       super.execute()
+    }
+
+    /// An override calls `super.procedureDidFinish`.
+    open override func procedureDidFinish(withErrors errors: [any Error]) {
+      super.procedureDidFinish(withErrors: errors)
+      // A pipeline that did not execute has not handed its input to the first program.
+      input.stream?.close(ifUnclaimed: true)
     }
   }
 

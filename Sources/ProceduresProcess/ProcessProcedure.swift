@@ -91,6 +91,13 @@
       nameAfterProgram()
     }
 
+    deinit { for stream in inputStreams { stream.abandon() } }
+
+    /// The streams that it was given, of which its program claims one at most.
+    private var inputStreams: [ProcessInputStream] {
+      [input.stream, Optional(configuration.standardInput).stream].compactMap(\.self)
+    }
+
     /// The name has no arguments: names go into logs, and arguments may hold secrets.
     private func nameAfterProgram() { name = configuration.program }
 
@@ -199,9 +206,7 @@
     /// An override calls `super.procedureDidFinish`.
     open override func procedureDidFinish(withErrors errors: [any Error]) {
       // If the program did not run, ends the waits for its input to be taken.
-      if case .stream(let stream) = input ?? configuration.standardInput {
-        stream.close(ifUnclaimed: true)
-      }
+      for stream in inputStreams { stream.close(ifUnclaimed: true) }
     }
 
     private func programEnded(_ ending: Result<ProcessResult, ProcessError>) {

@@ -51,9 +51,10 @@ struct DownloadTests {
     await #expect(processExitsWith: .success) {
       var descriptors: [Int32] = []
       while case let descriptor = dup(0), descriptor >= 0 { descriptors.append(descriptor) }
-      let sinks = (0..<2).map { _ in FileSink(nil) }
+      let url = URL(string: "http://a.example")!
+      let sinks = (0..<2).map { _ in FileSink(of: URLRequest(url: url), for: nil) }
       let response = HTTPURLResponse(
-        url: URL(string: "http://a.example")!, statusCode: 200, httpVersion: nil, headerFields: nil)!
+        url: url, statusCode: 200, httpVersion: nil, headerFields: nil)!
       for descriptor in descriptors { close(descriptor) }
       var files: [URL] = []
       for (number, sink) in sinks.enumerated() {
@@ -76,6 +77,43 @@ struct DownloadTests {
     let download = NetworkDownloadProcedure(session: session, url: server.url("/"), to: file)
     queue.add(download)
     #expect(try await Data(contentsOf: download.value.payload).isEmpty)
+  }
+
+  @Test(
+    "I4: a response that has no body by HTTP leaves the destination as it is, with and without a file",
+    arguments: ["304 Not Modified", "204 No Content", "200 OK"], [false, true])
+  func bodiless(status: String, resuming: Bool) async throws {
+    let isHead = status == "200 OK"
+    if isHead, resuming { return }
+    let server = try LoopbackServer { request, connection in
+      if isHead {
+        connection.sendHead(length: 4)
+      } else {
+        connection.send(Data("HTTP/1.1 \(status)\r\nETag: \"a\"\r\n\r\n".utf8))
+      }
+    }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    var request = URLRequest(url: server.url("/"))
+    if isHead { request.httpMethod = "HEAD" }
+    for content in [nil, "before"] {
+      if let content { try Data(content.utf8).write(to: file) }
+      let download = NetworkDownloadProcedure(
+        session: session, request: request, to: file, resuming: resuming,
+        accepting: [200, 204, 304])
+      queue.add(download)
+      #expect(try await download.value.payload == file)
+      #expect((try? String(contentsOf: file, encoding: .utf8)) == content)
+      #expect(directory.names == (content == nil ? [] : ["file"]))
+    }
+    // A temporary file is there, and empty.
+    let download = NetworkDownloadProcedure(
+      session: session, request: request, accepting: [200, 204, 304])
+    queue.add(download)
+    let temporary = try await download.value.payload
+    #expect(try Data(contentsOf: temporary).isEmpty)
+    try FileManager.default.removeItem(at: temporary)
   }
 
   @Test(
@@ -242,7 +280,7 @@ struct DownloadTests {
     try Data("before".utf8).write(to: file)
     let response = try #require(
       HTTPURLResponse(url: file, statusCode: 200, httpVersion: nil, headerFields: nil))
-    let sink = FileSink(file)
+    let sink = FileSink(of: URLRequest(url: file), for: file)
     try sink.begin(response)
     try sink.receive(Data("whole".utf8))
     let name = try #require(directory.names.first { $0 != "file" })

@@ -19,6 +19,7 @@ private final class Resource: Sendable {
     var mostBytes: Int
     /// Whether a part is sent whatever it is the part of.
     var ignoresMarks = false
+    var isUnmodified = false
     var ranges: [String?] = []
     var marks: [String?] = []
   }
@@ -45,6 +46,10 @@ private final class Resource: Sendable {
       state.ranges.append(request.header["range"])
       state.marks.append(request.header["if-range"])
       return state
+    }
+    if state.isUnmodified {
+      connection.send(Data("HTTP/1.1 304 Not Modified\r\n\r\n".utf8))
+      return
     }
     let mark = request.header["if-range"] ?? ""
     let isMarked = state.ignoresMarks || state.header.contains { $0.hasSuffix(mark) }
@@ -125,6 +130,27 @@ struct ResumingTests {
     #expect(try await last.value.statusCode == 206 && least > 0.3)
     #expect(try Data(contentsOf: file) == resource.body && directory.names == ["file"])
     #expect(resource.ranges == [nil, "bytes=99999-"])
+  }
+
+  @Test("I4: a response without a body leaves the part of an earlier download, and its destination")
+  func bodiless() async throws {
+    let resource = Resource(300_000, cutAfter: 100_000)
+    let server = try resource.serve()
+    defer { server.stop() }
+    try Data("before".utf8).write(to: file)
+    #expect(await queue.run(download(server)).isFailure)
+    resource.change { ($0.isUnmodified, $0.mostBytes) = (true, .max) }
+    let second = NetworkDownloadProcedure(
+      session: session, url: server.url("/a?secret"), to: file, resuming: true, accepting: [304])
+    queue.add(second)
+    #expect(try await second.value.statusCode == 304)
+    #expect(directory.names.sorted() == ["file", "file.part", "file.part-tag"])
+    #expect(try String(contentsOf: file, encoding: .utf8) == "before")
+    resource.change { $0.isUnmodified = false }
+    let last = download(server)
+    queue.add(last)
+    #expect(try await last.value.statusCode == 206)
+    #expect(try Data(contentsOf: file) == resource.body && directory.names == ["file"])
   }
 
   @Test("I4: a part is not used after the resource has changed, or for another URL")

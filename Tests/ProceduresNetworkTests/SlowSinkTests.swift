@@ -186,6 +186,48 @@ struct SlowSinkTests {
     #expect((farthest.events.max() ?? 0) < 48 << 20)
   }
 
+  #if canImport(FoundationNetworking)
+    @Test(
+      "I4: a transfer in line behind sinks that hold all connections back times out, and names them",
+      arguments: ["GET", "POST"])
+    func blockedLine(method: String) async throws {
+      let total = 64
+      let server = try LoopbackServer { request, connection in
+        guard request.path == "/large" else { return connection.send(body: "text") }
+        let piece = Data(count: 1 << 16)
+        connection.sendHead(length: total * piece.count)
+        for _ in 0..<total where connection.isOpen { connection.send(piece) }
+      }
+      defer { server.stop() }
+      let configuration = URLSessionConfiguration.patient
+      configuration.httpMaximumConnectionsPerHost = 1
+      let session = URLSession(configuration: configuration)
+      var request = URLRequest(url: server.url("/small"))
+      (request.httpMethod, request.timeoutInterval) = (method, 0.5)
+      let inner = NetworkDataProcedure(session: session, request: request)
+      let other = ProcedureQueue()
+      (request.url, request.timeoutInterval) = (server.url("/large"), 0)
+      let outer = NetworkStreamProcedure(session: session, request: request) {
+        var isFirst = true
+        return ClosureSink { _ in
+          guard isFirst else { return }
+          isFirst = false
+          other.add(inner)
+          inner.blockUntilFinished()
+        }
+      }
+      queue.add(outer)
+      #expect(try await outer.value.payload == total << 16)
+      let error = inner.errors.first as? URLError
+      #expect(error?.code == .timedOut && server.requests.value == 1)
+      let words = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+      #expect(
+        words.contains(
+          "waits for one of 1 connections, and the sinks of '\(method) 127.0.0.1/large'")
+      )
+    }
+  #endif
+
   @Test("I4: a sink's line says when its buffer is full, and lets go when half of it was taken")
   func line() async throws {
     let (gate, released, ran) = (Gate(), Counter(), Counter())
@@ -214,6 +256,23 @@ struct SlowSinkTests {
       await server.asked.wait()
       #expect(HeldConnection(of: task) != nil)
       task.cancel()
+    }
+
+    @Test("I4: a connection's version of HTTP is where libcurl has it")
+    func version() async throws {
+      let gate = Gate()
+      let server = try LoopbackServer { _, connection in
+        connection.sendHead(length: 4)
+        connection.send(Data("te".utf8))
+        gate.block()
+        connection.send(Data("xt".utf8))
+      }
+      defer { server.stop() }
+      let task = URLSession(configuration: .patient).dataTask(with: server.url("/"))
+      task.resume()
+      #expect(await eventually { HeldConnection(of: task)?.version == 2 })
+      #expect(HeldConnection(of: task)?.isMultiplexed == false)
+      gate.open()
     }
   #endif
 }

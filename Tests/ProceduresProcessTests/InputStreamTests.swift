@@ -90,6 +90,57 @@
       #expect(!input.write("y") && !other.write("y"))
     }
 
+    @Test("I7: a wait for input ends when the procedure that has the stream is released")
+    func released() async {
+      let (input, injected, other) = (
+        ProcessInputStream(), ProcessInputStream(), ProcessInputStream()
+      )
+      for stream in [input, injected, other] { stream.write("x") }
+      let waiting = Task { await input.waitUntilWritten() }
+      do {
+        let program = shell("cat", input)
+        program.input = .stream(injected)
+        let pipeline = ProcessPipeline(shell("cat", ProcessInputStream()))
+        pipeline.input = .stream(other)
+        // Cancelled, but on no queue.
+        program.cancel()
+      }
+      #expect(await !waiting.value)
+      for stream in [input, injected, other] { #expect(await !stream.waitUntilWritten()) }
+    }
+
+    @Test("I7: a stream whose procedure was released may go to another one, with all its bytes")
+    func givenOn() async throws {
+      let input = ProcessInputStream()
+      input.write("a")
+      _ = shell("cat", input)
+      input.write("b")
+      let cat = shell("cat", input)
+      queue.add(cat)
+      while input.unwrittenByteCount > 0 { await Task.yield() }
+      #expect(await input.waitUntilWritten())
+      input.end()
+      #expect(try await cat.value.outputText == "ab")
+    }
+
+    @Test("I7: a wait for input ends if its pipeline never ran, or the program has another input")
+    func unused() async throws {
+      let (input, ignored) = (ProcessInputStream(), ProcessInputStream())
+      for stream in [input, ignored] { stream.write("x") }
+      let waits = [input, ignored].map { stream in Task { await stream.waitUntilWritten() } }
+      let pipeline = ProcessPipeline(shell("cat", ProcessInputStream()))
+      pipeline.input = .stream(input)
+      pipeline.cancel()
+      queue.add(pipeline)
+      #expect(await pipeline.waitUntilFinished() == .cancelled([]))
+      #expect(await !waits[0].value)
+      let cat = shell("cat", ignored)
+      cat.input = .text("y")
+      queue.add(cat)
+      #expect(try await cat.value.outputText == "y")
+      #expect(await !waits[1].value)
+    }
+
     @Test("I7: a stream is the input of one program; a second one fails, and the first goes on")
     func twoPrograms() async throws {
       let input = ProcessInputStream()

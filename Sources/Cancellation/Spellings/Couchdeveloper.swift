@@ -46,6 +46,14 @@ extension CancellationTokenType {
     cancellationToken.onCancel(on: queue, handler)
   }
 
+  /// Calls `handler` once, on `queue`, when it has completed: with true if cancelled.
+  @discardableResult
+  public func onComplete(
+    queue: DispatchQueue, _ handler: @escaping @Sendable (_ cancelled: Bool) -> Void
+  ) -> CancellationRegistration {
+    cancellationToken.onComplete(on: queue, handler)
+  }
+
   /// Calls `handler` once, on `queue`, when it is cancelled: `CancellationToken.onCancel`.
   @discardableResult @_disfavoredOverload
   public func onCancel(

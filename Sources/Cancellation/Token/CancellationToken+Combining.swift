@@ -92,6 +92,11 @@ extension CancellationToken {
   /// `transform` is called as in `map`. The result ends like the returned token, with its reason;
   /// it completes not cancelled if this token does. Tokens that follow only each other, or
   /// themselves, can never be cancelled, and complete not cancelled.
+  ///
+  /// Do not combine the result with others inside `transform`. If `result` returns
+  /// `result || other`, it is cancelled with `other`, and otherwise stays pending. If it returns
+  /// `result && other`, it can never be cancelled, and stays pending until `other` completes not
+  /// cancelled. A result that stays pending so is never released.
   public func flatMap(_ transform: @escaping @Sendable () -> CancellationToken) -> Self {
     derived { _ in transform().state }
   }

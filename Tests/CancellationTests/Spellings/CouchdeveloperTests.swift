@@ -72,6 +72,23 @@ import Testing
     #expect(ends.events.filter { $0 }.count == 2 && ends.events.count == 3)
   }
 
+  @Test("K14: onComplete(queue:) calls on that queue, for either end and for no token")
+  func completionQueue() {
+    let queue = DispatchQueue(label: "completing")
+    let (request, ends) = (CancellationRequest(), Recorder<Bool>())
+    queue.suspend()
+    request.token.onComplete(queue: queue) { cancelled in ends.note(cancelled) }
+    CancellationRequest().token.onComplete(queue: queue) { cancelled in ends.note(cancelled) }
+    CancellationTokenNone().onComplete(queue: queue) { cancelled in ends.note(cancelled) }
+    let removed = request.token.onComplete(queue: queue) { _ in Issue.record("called") }
+    #expect(removed.remove())
+    request.cancel()
+    #expect(ends.events.isEmpty)
+    queue.resume()
+    queue.sync {}
+    #expect(ends.events == [false, false, true])
+  }
+
   @Test("K1: assigning a new request drops the handlers of the old one")
   func reassigned() {
     var request = CancellationRequest()

@@ -75,4 +75,20 @@ import Testing
     other.cancel()
     #expect(token.isCancelled)
   }
+
+  @Test("K9: a token that returns itself and another ends only with an uncancelled end of that")
+  func conjunction() {
+    for isCancelled in [true, false] {
+      let (source, own) = (CancellationTokenSource(), Slot<CancellationToken>())
+      var other: CancellationTokenSource? = CancellationTokenSource()
+      let token = source.token.flatMap { [second = other!.token] in own.value! && second }
+      own.value = token
+      source.cancel()
+      #expect(!token.isCompleted)
+      if isCancelled { other?.cancel() }
+      other = nil
+      #expect(!token.isCancelled && token.isCompleted == !isCancelled)
+      own.value = nil
+    }
+  }
 }
