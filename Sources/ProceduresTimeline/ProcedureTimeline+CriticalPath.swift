@@ -203,7 +203,11 @@ private struct PathIndex {
       return (runner ?? finisher(in: home, until: time, not: place)).map { (.slot, $0) }
     case .exclusion: return blocker.map { (.exclusion, $0) }
     case .barrier: return blocker.map { (.barrier, $0) }
-    case .dependency: return blocker.map { (.dependency, $0) }
+    case .dependency:
+      guard let blocker else { return nil }
+      // A cancel may have ended the wait.
+      let isOver = snapshot.entries[place].endOfWaits != nil
+      return isOver && end(of: blocker) > time ? nil : (.dependency, blocker)
     case .condition, .group, .suspension, .rate, .worker, .heldEvent, .observer, .mainActor, .delay,
       .lingering:
       return nil

@@ -81,7 +81,7 @@ enum WaitNames {
       where entries[place].stretches[index].cause == .group {
         let wait = entries[place].stretches[index]
         // Later waits are for a slot that the group has given up.
-        guard wait.from < group.times.started ?? .max, let longest = group.longest(in: wait)
+        guard wait.from < group.times.executing ?? .max, let longest = group.longest(in: wait)
         else { continue }
         entries[place].stretches[index].groupCause = longest.groupCause ?? longest.cause
         entries[place].stretches[index].blocker = longest.blocker

@@ -132,7 +132,7 @@ import Testing
       for (before, after) in zip(steps, steps.dropFirst()) { after.add(dependency: before) }
       scenario.queue.add(steps)
     },
-    Program(cause: "dependency ('merge')") { scenario, noise in
+    Program(cause: "dependency 'elsewhere'") { scenario, noise in
       let elsewhere = lasting(20, "elsewhere")
       scenario.simulation.makeQueue(name: "other").add(elsewhere)
       let merge = lasting(1, "merge")

@@ -151,7 +151,7 @@ import Testing
     scenario.at(2) { second.cancel() }
     let snapshot = try scenario.run()
     #expect(snapshot.duration == .seconds(7))
-    #expect(shares(snapshot) == ["held event 5.0, willFinish", "dependency 2.0"])
+    #expect(shares(snapshot) == ["held event 5.0, willFinish", "dependency 2.0, first"])
   }
 
   @Test("V1, V4: observers of one that never started are named, with the event")
@@ -168,8 +168,8 @@ import Testing
     second.cancel()
     await queue.waitUntilAllFinished()
     let snapshot = timeline.snapshot()
-    #expect(snapshot.waits(of: "second") == ["dependency 2.0", "observer 5.0 (didCancel)"])
-    #expect(shares(snapshot) == ["observer 5.0, didCancel", "dependency 2.0"])
+    #expect(snapshot.waits(of: "second") == ["dependency 2.0 (first)", "observer 5.0 (didCancel)"])
+    #expect(shares(snapshot) == ["observer 5.0, didCancel", "dependency 2.0, first"])
   }
 
   @Test("V4: a group whose only child had ended before the group began is traced by its own waits")

@@ -372,7 +372,7 @@ private struct Slow: Condition {
     other.add(late)
     scenario.at(1) { second.add(dependency: late) }
     let snapshot = try scenario.run()
-    #expect(snapshot.waits(of: "second") == ["slot 1.0", "dependency 3.0"])
+    #expect(snapshot.waits(of: "second") == ["slot 1.0", "dependency 3.0 (late)"])
     #expect(snapshot.entry(named: "second")?.faults == [])
   }
 

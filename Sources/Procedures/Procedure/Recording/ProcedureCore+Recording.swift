@@ -153,7 +153,7 @@ extension Procedure {
     //    its own lock.
     let wait = wait
     switch wait {
-    case .dependencies, .exclusion:
+    case .dependencies, .prerequisites, .exclusion:
       guard let awaited = wait.awaited.first else { break }
       record.wait(for: awaited.name, awaited.record(in: store) ?? 0)
     default: break
