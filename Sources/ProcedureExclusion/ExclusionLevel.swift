@@ -115,27 +115,66 @@ package final class ExclusionLevel: @unchecked Sendable {
     return state.lines.firstTicket < request.ticket
   }
 
-  /// How many of the holders have to leave before a waiting request can be admitted.
+  /// How many of the holders have to leave before there is room for a waiting request; 0 if there
+  /// is.
   ///
   /// It is the smallest number that makes enough room, and does not tell which holders.
   func countInTheWay(of request: ExclusionRequest, _ index: Int) -> Int {
-    let limit = request.state.limits.numbers(at: index)
-    var (count, wanted) = (limit.count, bounded(limit.places))
-    if let line = state.lines.first, line.ticket < request.ticket {
-      let other = line.key.limits.numbers(at: line.index)
-      count = min(count, other.count)
-      wanted = min(count, max(wanted, bounded(other.places)))
-    }
-    var missing = wanted - (room(with: count) - taken)
+    countInTheWay(of: request.state.limits.numbers(at: index))
+  }
+
+  /// The first in line, if `request` stands behind it, and how many of the holders have to leave
+  /// before there is room for that first one.
+  func front(before request: ExclusionRequest) -> ExclusionTable.Obstacle.Front? {
+    guard let line = state.lines.first, line.ticket < request.ticket, let first = line.first
+    else { return nil }
+    return .init(
+      request: first, count: countInTheWay(of: line.key.limits.numbers(at: line.index)))
+  }
+
+  private func countInTheWay(of limit: (count: Int, places: Int)) -> Int {
     let holders = state.holders
-    guard taken > holders.count else { return min(max(missing, 0), holders.count) }
-    let places = holders.map { bounded($0.request.state.limits.numbers(at: $0.index).places) }
-    var leaving = 0
-    for places in places.sorted(by: >) where missing > 0 {
-      missing -= places
+    let (wanted, most) = (bounded(limit.places), min(room, limit.count))
+    // 1. All holders leave, or those with counts below one of the others', and as many more as are
+    //    still in the way.
+    var (least, below) = (holders.count, 0)
+    let byPlaces =
+      taken == holders.count ? nil : holders.map(numbers).sorted { $0.places > $1.places }
+    for (lowest, number) in state.counts {
+      let missing = wanted + taken - min(most, lowest)
+      if let byPlaces {
+        least = min(least, Self.count(of: byPlaces, below: lowest, making: missing))
+      } else {
+        least = min(least, max(below, missing))
+      }
+      // 2. The other counts permit no more than this one.
+      if lowest >= most { break }
+      below += number
+    }
+    return least
+  }
+
+  /// How many have to leave: all with a count below `lowest`, and others until `missing` places are
+  /// free.
+  private static func count(
+    of holders: [(count: Int, places: Int)], below lowest: Int, making missing: Int
+  ) -> Int {
+    var (missing, leaving) = (missing, 0)
+    for holder in holders where holder.count < lowest {
+      missing -= holder.places
+      leaving += 1
+    }
+    for holder in holders where holder.count >= lowest && missing > 0 {
+      missing -= holder.places
       leaving += 1
     }
     return leaving
+  }
+
+  /// The count of a holder, and the places that it has here.
+  private func numbers(_ holder: Holder) -> (count: Int, places: Int) {
+    let limit = holder.request.state.limits.numbers(at: holder.index)
+    return (limit.count, bounded(limit.places))
   }
 
   /// How many requests with that limit have room side by side, given the counts of the present
@@ -192,11 +231,13 @@ package final class ExclusionLevel: @unchecked Sendable {
 }
 
 /// The counts that the holders at a level have named. There are few different ones.
-private struct HolderCounts: Sendable {
+private struct HolderCounts: Sequence, Sendable {
   /// In ascending order, each with the number of its holders.
   private var counts = SmallList<(count: Int, holders: Int)>()
 
   var lowest: Int { counts.first?.count ?? .max }
+
+  func makeIterator() -> SmallList<(count: Int, holders: Int)>.Iterator { counts.makeIterator() }
 
   mutating func add(_ count: Int) {
     if let known = counts.firstIndex(where: { $0.count == count }) {

@@ -168,14 +168,26 @@ package struct ExclusionTable: Sendable {
 
   // MARK: Obstacles
 
-  /// Why a request is kept out of one category.
+  /// Why a request is kept out of one category: the holders leave no room for it, or it stands in
+  /// line behind a request for which they leave none.
   package struct Obstacle: Sendable {
+    /// The request that keeps the requests behind it out, until it is admitted or leaves the line.
+    package struct Front: Sendable {
+      package let request: ExclusionRequest
+      /// How many of the holders at the level have to leave before there is room for it.
+      package let count: Int
+    }
+
     package let limit: CategoryLimit
     package let level: ExclusionLevel
     /// When a rate may have room.
     package let time: StartTimes.NextStart?
-    /// How many of the holders at the level have to leave; 0 for a rate, where time makes room.
+    /// How many of the holders at the level have to leave before there is room for the request; 0
+    /// if there is, and for a rate, where time makes room.
     package let count: Int
+    /// The first in line, if it stands before the request and needs more holders to leave. Nil for
+    /// a rate.
+    package let front: Front?
   }
 
   /// The obstacles of a request, category by category.
@@ -187,10 +199,13 @@ package struct ExclusionTable: Sendable {
       }
       let limit = request.limits[index]
       if let times = level.startTimes {
-        return Obstacle(limit: limit, level: level, time: times.nextStart, count: 0)
+        return Obstacle(limit: limit, level: level, time: times.nextStart, count: 0, front: nil)
       }
       let count = level.countInTheWay(of: request, index)
-      return count > 0 ? Obstacle(limit: limit, level: level, time: nil, count: count) : nil
+      // With room for the request there is room for a first one that needs no more.
+      let front = level.front(before: request).flatMap { $0.count > count ? $0 : nil }
+      if count == 0, front == nil { return nil }
+      return Obstacle(limit: limit, level: level, time: nil, count: count, front: front)
     }
   }
 

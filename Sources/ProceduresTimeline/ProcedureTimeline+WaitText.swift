@@ -37,7 +37,7 @@ extension ProcedureTimeline.Snapshot {
     switch wait.cause {
     case .dependency, .barrier: wait.blocker.map { "for '\($0.shown)'" } ?? ""
     case .exclusion, .rate:
-      [subject(of: wait, of: entry).text, wait.blocker.map { "held by '\($0.shown)'" }]
+      [subject(of: wait, of: entry).text, wait.blocker.map { "behind '\($0.shown)'" }]
         .compactMap(\.self).joined(separator: " ")
     case .group: groupReason(of: wait, of: entry)
     case .delay where wait.blocker == nil: ""

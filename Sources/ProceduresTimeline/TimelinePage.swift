@@ -200,7 +200,7 @@ enum TimelinePage {
     function reason(e, w) {
       switch (w.cause) {
       case "slot": case "suspension": return "of " + source(e, w.limit);
-      case "exclusion": case "rate": return [w.category, w.text && "held by ‘" + w.text + "’"].filter(Boolean).join(" ");
+      case "exclusion": case "rate": return [w.category, w.text && "behind ‘" + w.text + "’"].filter(Boolean).join(" ");
       case "group": { const parent = byID.get(e.parent), name = w.category || (w.text && "‘" + w.text + "’"); return (parent ? "‘" + parent.name + "’" : "") + (w.through ? " waited for " + w.through + (name ? " " + name : "") : ""); }
       case "condition": case "heldEvent": case "observer": case "mainActor": case "worker": return w.text && "‘" + w.text + "’";
       case "delay": return w.text && "between attempts of ‘" + w.text + "’";

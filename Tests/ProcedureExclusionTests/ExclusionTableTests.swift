@@ -153,6 +153,71 @@ import Testing
     expect(table.obstacles(to: a).isEmpty)
   }
 
+  /// For each obstacle how many holders have to leave, and how many for the first in line.
+  private func obstacles(to request: ExclusionRequest, _ table: ExclusionTable) -> [String] {
+    table.obstacles(to: request).map { obstacle in
+      let front = obstacle.front.map { front in
+        ", behind \(front.count) for atMost \(front.request.limits[0].count)"
+      }
+      return "\(obstacle.count)" + (front ?? "")
+    }
+  }
+
+  @Test("Q7: a request waits for the first in line while the holders leave room for it")
+  func line() {
+    var table = ExclusionTable()
+    let readers = (0..<6).map { _ in request("a", atMost: 4) }
+    let (writer, urgent) = (request("a"), request("a", atMost: 2, rank: 1))
+    for request in [readers[0], readers[1], writer, readers[2]] { _ = asks(request, &table) }
+    expect(obstacles(to: writer, table) == ["2"])
+    expect(obstacles(to: readers[2], table) == ["0, behind 2 for atMost 1"])
+    // The urgent one comes first, and needs one of the holders to leave.
+    expect(!asks(urgent, &table))
+    expect(obstacles(to: urgent, table) == ["1"])
+    expect(obstacles(to: readers[2], table) == ["0, behind 1 for atMost 2"])
+    // The writer needs more than the first does.
+    expect(obstacles(to: writer, table) == ["2"])
+    table.withdraw(urgent)
+    // Between the withdrawal and the offers that follow it.
+    expect(obstacles(to: readers[2], table) == ["0, behind 2 for atMost 1"])
+    _ = table.leave(urgent)
+    table.withdraw(writer)
+    expect(obstacles(to: readers[2], table).isEmpty)
+    expect(table.leave(writer).map { $0 === readers[2] } == [true])
+  }
+
+  @Test("Q7: a request that has no room either waits for the holders, and for the first in line")
+  func lineWithoutRoom() {
+    var table = ExclusionTable()
+    let readers = (0..<3).map { _ in request("a", atMost: 2) }
+    let writers = [request("a"), request("a")]
+    for request in [readers[0], readers[1], writers[0], readers[2], writers[1]] {
+      _ = asks(request, &table)
+    }
+    expect(obstacles(to: readers[2], table) == ["1, behind 2 for atMost 1"])
+    // Room for it would be room for the first one.
+    expect(obstacles(to: writers[1], table) == ["2"])
+  }
+
+  @Test("L5: a request waits for no more holders than have to leave, if these name several counts")
+  func leastInTheWay() {
+    func request(atMost count: Int, taking places: Int) -> ExclusionRequest {
+      let limit = CategoryLimit(CategoryID(named: "a", in: nil), atMost: count, taking: places)
+      return ExclusionRequest(CategoryLimits([limit]), rank: 2)
+    }
+    for places in [1, 2] {
+      var table = ExclusionTable()
+      let low = request(atMost: 3 * places, taking: places)
+      let others = (0..<2).map { _ in request(atMost: 10 * places, taking: places) }
+      let large = request(atMost: 10 * places, taking: 3 * places)
+      for request in [low] + others { expect(asks(request, &table)) }
+      expect(!asks(large, &table))
+      // When the one that permits three has left, there are ten places.
+      expect(obstacles(to: large, table) == ["1"])
+      expect(table.leave(low).map { $0 === large } == [true])
+    }
+  }
+
   /// Those that are let in, one after another, when the holder has left.
   private func order(
     after holder: ExclusionRequest, _ table: inout ExclusionTable
@@ -271,7 +336,7 @@ import Testing
     let granted = [readers[0], readers[1], writer, readers[2]].map { asks($0, &table) }
     expect(granted == [true, true, false, false])
     expect(table.obstacles(to: writer).map(\.count) == [2])
-    expect(table.obstacles(to: readers[2]).map(\.count) == [2])
+    expect(obstacles(to: readers[2], table) == ["0, behind 2 for atMost 1"])
     expect(table.leave(readers[1]).isEmpty)
     expect(table.leave(readers[0]).first === writer)
     expect(!asks(readers[3], &table))

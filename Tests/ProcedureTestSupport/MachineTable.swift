@@ -70,7 +70,7 @@ package struct MachineTable: Sendable {
 
   private static func cells(_ line: Substring) -> [String] {
     line.dropFirst("/// |".count).split(separator: "|").map { cell in
-      String(cell.filter { !"¹²³⁴⁵".contains($0) }).trimmingCharacters(in: .whitespaces)
+      String(cell.filter { !"¹²³⁴⁵⁶".contains($0) }).trimmingCharacters(in: .whitespaces)
     }
   }
 }

@@ -116,6 +116,23 @@ private struct Slow: Condition {
     }
   }
 
+  @Test("V1: a wait for a category without a limit names no limit, and who was before it")
+  func unlimitedCategory() throws {
+    let scenario = Scenario()
+    let index = ExclusionCategory(named: "index", in: ExclusionDomain(name: "unlimited"))
+    let all = [lasting(2, "first"), lasting(3, "writer"), lasting(1, "second")]
+    for (procedure, count) in zip(all, [Int.max, 1, Int.max]) {
+      procedure.add(condition: AtMost(count, of: index))
+    }
+    scenario.queue.add(all)
+    let snapshot = try scenario.run()
+    let wait = try #require(snapshot.entry(named: "second")?.waits.first)
+    #expect(wait.category == "index" && wait.limit == nil && wait.blocker == "writer")
+    #expect(
+      snapshot.summary.contains("5 s second: exclusion, 'index' behind 'writer'"),
+      "\(snapshot.summary)")
+  }
+
   @Test("V1: a delay is a wait after its start, but for what holds it back; cancelled, it ends")
   func delay() throws {
     let scenario = Scenario()

@@ -17,7 +17,7 @@ internal import ProcedurePrimitives
 /// | start           | ✕           | noted    | –         | –         | –         | –        |
 /// | mark            | accepted    | accepted | accepted¹ | accepted¹ | late      | late     |
 /// | claimFinish     | refused     | refused  | accepted⁵ | accepted⁵ | late      | late     |
-/// | finish          | refused²    | refused² | accepted³ | accepted³ | late      | late     |
+/// | finish          | refused²    | refused² | accepted⁶ | accepted³ | late      | late     |
 /// | observerAdded   | noted       | noted    | noted     | noted     | noted     | noted    |
 /// | additionPending | noted       | noted    | noted     | noted     | noted     | –        |
 /// | handOver        | noted       | noted    | –         | –         | –         | –        |
@@ -28,7 +28,7 @@ internal import ProcedurePrimitives
 /// ³ once; refused for a group, which ends by `childrenFinished`. ⁴ if it has conditions. ⁵ once,
 /// unless it was cancelled or finished before. Until the claimant's finish comes, cancels and other
 /// finishes are late. A group is claimed together with the child that ends it, and the claim can be
-/// released: `releaseClaim`.
+/// released: `releaseClaim`. ⁶ as ³, and it ends the hold of an execute event, as `deliver` does.
 ///
 /// The events of its waits (`dependencyAdded` to `conditionsSatisfied`) have an effect until it has
 /// started: see the table of `StartGate`. The other events depend on something else than the state:
@@ -255,9 +255,14 @@ struct Life: Sendable {
     return .none
   }
 
-  /// Drops the hold of an observer that keeps the execute event back.
   private mutating func deliver() -> Effect {
     cancel.allow()
+    return goOnWithoutExecute()
+  }
+
+  /// Drops the hold of an observer that keeps the execute event back: that event will not come.
+  @inline(__always)
+  private mutating func goOnWithoutExecute() -> Effect {
     if case .forObservers = waiting, hold.drop(.execute) { return goOnWithTurn() }
     return requestTurn()
   }
@@ -301,7 +306,7 @@ struct Life: Sendable {
     inbox.insert(.finish)
     if hasErrors { status.noteFailure() }
     // It may not be on any queue yet: enqueuing requests the turn.
-    return state == .initialized ? .none : requestTurn()
+    return state == .initialized ? .none : goOnWithoutExecute()
   }
 
   // MARK: Observers, produced procedures, groups
@@ -332,8 +337,8 @@ struct Life: Sendable {
   private mutating func keep(_ event: HoldableEvent) -> Effect {
     requireConsistency(
       state >= .started, "Internal inconsistency: an event is held that has not come")
-    // Once the cancel may be delivered, there is no execute to hold back.
-    if event == .execute, cancel.isAllowed { return .none }
+    // Once the cancel may be delivered, or a finish was accepted, there is no execute to hold back.
+    if event == .execute, cancel.isAllowed || inbox.contains(.finish) { return .none }
     hold.keep(event)
     return .none
   }

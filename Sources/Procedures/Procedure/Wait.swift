@@ -21,7 +21,7 @@ internal import ProcedurePrimitives
 /// | `groupRest`     | its group rests between attempts, without slot | the rest is over              | time             |
 /// | `suspension`    | the list is suspended                          | the user resumes it           | user code        |
 /// | `slot`          | the limit is reached                           | a holder leaves               | procedures, one  |
-/// | `exclusion`     | a category is taken                            | holders leave, or time passes | procedures, some |
+/// | `exclusion`²    | a category is taken, or others stand in line   | holders leave, or time passes | procedures, some |
 /// | `thread`        | it is ready, or its turn, or closure, is due   | a worker, or the main actor   | a thread         |
 /// | `children`      | a group has executed                           | the last child leaves         | procedures, all  |
 /// | `answer`        | it has asked its group about its errors        | the group's turn answers      | its group        |
@@ -30,7 +30,9 @@ internal import ProcedurePrimitives
 /// | `observer`      | an observer is called elsewhere                | it returns                    | user code        |
 /// | `finish`        | `execute()` has returned                       | the author calls `finish()`   | user code        |
 ///
-/// ¹ As its list sees it. It is told as the group's own wait, or as its rest.
+/// ¹ As its list sees it. It is told as the group's own wait, or as its rest. ² It is for the
+/// holders while these leave no room for it. Otherwise it is for the first in line, until that one
+/// has ended, or the holders leave room for it.
 ///
 /// **User code is no wait.** A procedure whose turn is held by a thread is busy, no matter which
 /// wait would follow: an override runs, an observer, a hook of a group, a closure that hands over.
@@ -61,7 +63,7 @@ enum Wait: Sendable {
   case suspension
   /// All slots are taken: one of these has to finish.
   case slot(SlotOwner, limit: Int, SharedHolders)
-  /// Some of the holders of each category have to finish.
+  /// Some of the holders of each category have to finish, or the first in line.
   case exclusion([ExclusionObstacle])
   /// No thread has come for that errand.
   case thread(Errand)
@@ -112,10 +114,31 @@ struct ExclusionObstacle: Sendable {
   let holders: SharedHolders
   /// When a rate may have room.
   let time: StartTimes.NextStart?
-  /// How many of the holders have to finish.
+  /// How many of the holders have to finish before there is room for the procedure; 0 if there is.
   let count: Int
+  /// The line that it stands in, if the first there needs more of the holders to finish.
+  let line: Line?
 
-  var procedures: [Procedure] { holders.procedures }
+  /// A line for a category, as those see it that do not stand first.
+  struct Line: Sendable {
+    /// The first in line, alone.
+    let first: SharedHolders
+    /// How many of `keepers` have to finish before those behind the first are admitted.
+    let count: Int
+    /// The first in line as many times as `count`, so that its end alone is enough, and the holders.
+    let keepers: SharedHolders
+  }
+
+  /// The reason: the holders while there is no room, otherwise the first in line.
+  var named: SharedHolders { count == 0 ? line?.first ?? holders : holders }
+
+  var procedures: [Procedure] { named.procedures }
+
+  fileprivate var parts: [Wait.Part] {
+    var parts = count == 0 ? [] : [Wait.Part(holders, count)]
+    if let line { parts.append(Wait.Part(line.keepers, line.count)) }
+    return parts
+  }
 }
 
 /// One reading of the waits of many procedures: they share what they wait for, so that thousands
@@ -129,6 +152,8 @@ struct WaitReading: Sendable {
   private var slots: [ObjectIdentifier: (list: ProcedureList, limit: Int, SharedHolders)] = [:]
   private var levels: [ObjectIdentifier: (level: ExclusionLevel, version: UInt64, SharedHolders)] =
     [:]
+  /// The lines at those levels.
+  private var lines: [ObjectIdentifier: (holders: SharedHolders, ExclusionObstacle.Line)] = [:]
 
   /// The holders of all slots of a list.
   ///
@@ -147,10 +172,29 @@ struct WaitReading: Sendable {
 
   /// An obstacle with the procedures in the way. Called under the lock of the table.
   fileprivate mutating func obstacle(_ obstacle: ExclusionTable.Obstacle) -> ExclusionObstacle {
-    ExclusionObstacle(
-      limit: obstacle.limit,
-      holders: obstacle.time == nil ? holders(at: obstacle.level) : SharedHolders([]),
-      time: obstacle.time, count: obstacle.count)
+    let holders = obstacle.time == nil ? holders(at: obstacle.level) : SharedHolders([])
+    return ExclusionObstacle(
+      limit: obstacle.limit, holders: holders, time: obstacle.time, count: obstacle.count,
+      line: obstacle.front.map { line(behind: $0, at: obstacle.level, heldBy: holders) })
+  }
+
+  private mutating func line(
+    behind front: ExclusionTable.Obstacle.Front, at level: ExclusionLevel,
+    heldBy holders: SharedHolders
+  ) -> ExclusionObstacle.Line {
+    let (id, first) = (ObjectIdentifier(level), front.request.asMember.procedure)
+    if let (known, line) = lines[id], known === holders, line.count == front.count,
+      line.first.procedures[0] === first
+    {
+      return line
+    }
+    let line = ExclusionObstacle.Line(
+      first: SharedHolders([first]), count: front.count,
+      keepers: SharedHolders(
+        [Procedure](repeating: first, count: front.count) + holders.procedures))
+    let before = lines.updateValue((holders, line), forKey: id)
+    if let before { replaced += [before.holders, before.1.first, before.1.keepers] }
+    return line
   }
 
   /// The holders at a level, in the order in which they first asked.
@@ -420,18 +464,19 @@ extension Wait {
     switch self {
     case .exclusion(let obstacles):
       // Time ends the wait for a rate.
-      obstacles.contains { $0.time != nil } ? [] : obstacles.map { Part($0.holders, $0.count) }
+      obstacles.contains { $0.time != nil } ? [] : obstacles.flatMap(\.parts)
     case .slot(_, _, let holders): [Part(holders, 1)]
     case .call(let call, let others): call.isProvable ? [Part(others, call.count)] : []
     default: [Part(awaited, .max)]
     }
   }
 
-  /// Those that it waits for, if they are the holders of one thing, for which others may wait, too.
+  /// Those that it waits for, if they are the holders of one thing, or the first in line for it.
+  /// Others may wait for them, too.
   var onlyHolders: SharedHolders? {
     switch self {
     case .slot(_, _, let holders): holders
-    case .exclusion(let obstacles) where obstacles.count == 1: obstacles[0].holders
+    case .exclusion(let obstacles) where obstacles.count == 1: obstacles[0].named
     default: nil
     }
   }
@@ -596,8 +641,8 @@ extension Wait {
     case .slot(let owner, let limit, _):
       return "waits for a slot of \(owner.nameForPeople) (limit \(limit)), held by \(name)"
     case .exclusion(let obstacles):
-      let limit = obstacles.first { $0.procedures.contains(next) }?.limit
-      return "waits for \(limit?.nameForPeople ?? "a category"), held by \(name)"
+      return "waits for "
+        + (obstacles.lazy.compactMap { $0.predicate(for: next) }.first ?? "a category of \(name)")
     case .children: return "waits for its child \(name)"
     case .groupStart: return "waits for its group \(name) to begin"
     case .groupSlot: return "waits for its group \(name) to have a slot"
@@ -623,8 +668,17 @@ extension ExclusionObstacle {
   fileprivate var summary: String {
     let reason =
       time.map { "\($0.isPaused ? "paused" : "all taken") for \($0.after.forPeople) more" }
-      ?? "held by \(procedures.namesForPeople)"
+      ?? (count == 0 ? "in line behind " : "held by ") + procedures.namesForPeople
     return "\(limit.nameForPeople), \(reason)"
+  }
+
+  /// How it waits for `next`, after "waits for": "'disk', held by 'fetch'". Nil if it does not.
+  fileprivate func predicate(for next: Procedure) -> String? {
+    if line?.first.procedures.contains(next) == true {
+      return "\(limit.nameForPeople), in line behind '\(next.name)'"
+    }
+    guard count > 0, holders.procedures.contains(next) else { return nil }
+    return "\(limit.nameForPeople), held by '\(next.name)'"
   }
 }
 

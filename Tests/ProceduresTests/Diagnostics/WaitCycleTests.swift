@@ -357,6 +357,118 @@ import Testing
     #expect(queue.count == 0)
   }
 
+  /// A group that holds a category and waits for `second`, which has room beside it but stands in
+  /// line behind a procedure that has none.
+  private func makeLine(behind large: Procedure, taking places: Int?) -> (Procedure, Procedure) {
+    let index = ExclusionCategory(named: "index", in: domain)
+    let second = make("second")
+    let first = GroupProcedure(name: "first", make("inner", after: second))
+    for small in [first, second] {
+      small.add(
+        condition: places.map { AtMost(4, of: index, taking: $0) } ?? AtMost(.max, of: index))
+    }
+    large.add(
+      condition: places == nil ? AtMost(1, of: index) : AtMost(4, of: index, taking: 4))
+    return (first, second)
+  }
+
+  @Test(
+    "Q7, L5: a procedure in line behind a racer is left alone while another racer may win",
+    arguments: [nil, 1, 2])
+  func lineBehindRacer(places: Int?) {
+    let queue = makeQueue()
+    let (writer, other) = (Racer().named("writer"), Racer().named("other"))
+    let (first, second) = makeLine(behind: writer, taking: places)
+    let race = RaceProcedure<Int>(name: "race", [writer, other])
+    queue.add(first, race)
+    scheduler.run()
+    queue.add(second)
+    scheduler.run(patience: .seconds(2))
+    let snapshot = "\(queue.snapshot())"
+    #expect(snapshot.contains("'second' pending: it waits for 'index', in line behind 'writer'"))
+    #expect(snapshot.contains("'writer' pending: it waits for 'index', held by 'first'"))
+    #expect([first, second, race, writer, other].allSatisfy { !$0.isCancelled && !$0.isFinished })
+    other.finish(withResult: .success(2))
+    scheduler.run()
+    #expect([first, second, race].allSatisfy { $0.outcome == .succeeded })
+    #expect(writer.outcome == .cancelled([]) && queue.count == 0)
+  }
+
+  @Test(
+    "Q7, L5: a cycle through the line of a category is found, and says who stands behind whom",
+    arguments: [nil, 1, 2])
+  func line(places: Int?) {
+    let queue = makeQueue()
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    let writer = make("writer")
+    let (first, second) = makeLine(behind: writer, taking: places)
+    queue.add(first)
+    scheduler.run()
+    queue.add(writer, second)
+    scheduler.run(patience: .seconds(2))
+    expectCycle(["first", "inner", "second", "writer"], [second, writer])
+    let sentence =
+      "'second' waits for 'index', in line behind 'writer'; "
+      + "'writer' waits for 'index', held by 'first'. Remove one of the waits."
+    #expect(diagnostics.events.map { "\($0)".hasSuffix(sentence) } == [true])
+    #expect(queue.count == 0)
+  }
+
+  @Test("Q7: a procedure in line is in no cycle if the holders can end that keep the first one out")
+  func lineOfTwoCategories() {
+    let queue = makeQueue()
+    let index = ExclusionCategory(named: "index", in: domain)
+    let other = ExclusionCategory(named: "other", in: domain)
+    let second = make("second")
+    second.add(condition: AtMost(2, of: index))
+    let reader = TracedProcedure("reader", end: .whenTold)
+    reader.add(condition: AtMost(2, of: index))
+    // The writer needs another category, too, whose holder waits for the second reader. When the
+    // first reader has ended, the writer stands in that category's line, in nobody's way here.
+    let holder = GroupProcedure(name: "holder", make("inner", after: second))
+    holder.add(condition: MutuallyExclusive(of: other))
+    let writer = make("writer")
+    writer.add(condition: MutuallyExclusive(of: index))
+    writer.add(condition: MutuallyExclusive(of: other))
+    queue.add(reader, holder, writer)
+    scheduler.run()
+    queue.add(second)
+    scheduler.run(patience: .seconds(2))
+    #expect([reader, holder, writer, second].allSatisfy { !$0.isCancelled && !$0.isFinished })
+    reader.finish()
+    scheduler.run()
+    #expect([reader, holder, writer, second].allSatisfy { $0.outcome == .succeeded })
+  }
+
+  @Test("Q7: a look at a line costs those that hold and those that wait, not their product")
+  func costOfLine() {
+    func size(_ count: Int) -> Int {
+      let queue = makeQueue()
+      let index = ExclusionCategory(named: "index", in: ExclusionDomain(name: "cost"))
+      func readers() -> [TracedProcedure] {
+        (0..<count).map { number in
+          let reader = TracedProcedure("reader \(number)", end: .whenToldOrCancelled)
+          reader.add(condition: AtMost(.max, of: index))
+          return reader
+        }
+      }
+      let writer = make("writer")
+      writer.add(condition: MutuallyExclusive(of: index))
+      queue.add(readers())
+      queue.add(writer)
+      queue.add(readers())
+      scheduler.run()
+      defer {
+        queue.cancelAll()
+        scheduler.run()
+      }
+      return WaitGraph(from: queue.procedures).size
+    }
+    let (small, large) = (size(100), size(200))
+    #expect(large > small && large <= 2 * small)
+  }
+
   @Test("Q7: the error and the report say once of each member how it waits")
   func kinds() {
     let queue = ProcedureQueue(

@@ -271,6 +271,26 @@ import Testing
   }
 
   @Test(
+    "O3, F2, X4: a finish makes a held execute event moot: the procedure finishes without execute()",
+    arguments: [false, true])
+  func finishWhileHeld(isInObserver: Bool) {
+    let kept = Recorder<PendingEvent>()
+    let procedure = TracedProcedure(trace: trace)
+    procedure.addWillExecuteBlockObserver { procedure, pending in
+      kept.note(pending)
+      if isInObserver { #expect(procedure.finish()) }
+    }
+    procedure.addWillExecuteBlockObserver { _, pending in kept.note(pending) }
+    makeQueue().add(procedure)
+    scheduler.run()
+    if !isInObserver { #expect(procedure.finish()) }
+    scheduler.run()
+    #expect(procedure.outcome == .succeeded && !trace.events.contains("p execute"))
+    for pending in kept.events { pending.release() }
+    scheduler.run()
+  }
+
+  @Test(
     "X1: observer values get the same events as the block forms, for any number of procedures")
   func observerValues() {
     let note: @Sendable (String) -> Void = { [trace] in trace.note($0) }

@@ -274,6 +274,32 @@ import Testing
     #expect(machine.next(wants: []) == .event(.willFinish))
   }
 
+  @Test("O3, F2, X4: a finish makes a held execute event moot", arguments: [false, true])
+  func finishWhileHeld(isAwaited: Bool) {
+    var machine = Self.machine(in: .started)
+    _ = machine.post(.hold(.execute))
+    if isAwaited { #expect(machine.next(wants: []) == .waitForPendingEvents) }
+    #expect(machine.post(.finish()) == (isAwaited ? .turn : .none))
+    // Another observer that is called now holds nothing.
+    _ = machine.post(.hold(.execute))
+    #expect(machine.post(.release(.execute)) == .none)
+    #expect(machine.post(.mark()) == .late)
+    #expect(machine.next(wants: []) == .event(.willFinish))
+  }
+
+  @Test("O3, F2, C1: between the mark of a cancel and its delivery a finish ends a hold, and waits")
+  func finishWhileHeldAndMarked() {
+    var machine = Self.machine(in: .started)
+    _ = machine.post(.hold(.execute))
+    #expect(machine.next(wants: []) == .waitForPendingEvents)
+    _ = machine.post(.mark())
+    #expect(machine.post(.finish()) == .turn)
+    #expect(machine.next(wants: []) == .idle)
+    #expect(machine.post(.deliver) == .turn)
+    #expect(machine.next(wants: []) == .event(.didCancel))
+    #expect(machine.next(wants: []) == .event(.willFinish))
+  }
+
   @Test(
     "a procedure becomes ready once, when its last dependency is done, and a new one takes that back"
   )

@@ -4,7 +4,8 @@ internal import ProcedurePrimitives
 ///
 /// Keep it beyond the observer's return to make the procedure wait before it executes or finishes;
 /// call `release()`, or drop all references to it, to let the event go on. It cannot be forgotten:
-/// its `deinit` releases it. A cancel before `execute()` ends the hold of an execute event.
+/// its `deinit` releases it. A cancel or a `finish()` before `execute()` ends the hold of an
+/// execute event.
 ///
 /// ```swift
 /// procedure.addWillFinishBlockObserver { procedure, errors, pendingFinish in

@@ -353,7 +353,7 @@ struct RecordedLine: Sendable {
     guard let interval = category.interval else {
       return RecordedWait(
         .exclusion, from: from, to: to, name: category.text, other: holder,
-        limit: count == 1 ? 0 : count)
+        limit: count == 1 || count == .max ? 0 : count)
     }
     return RecordedWait(
       .rate, from: from, to: to, name: category.text,
