@@ -27,8 +27,8 @@ extension ProcedureDiagnostic {
     guard let age else {
       return Self(
         .finishForgotten, name,
-        "execute() of \(subject) has returned without finish(), and nothing refers to it any more but its queue: "
-          + "it never ends unless it is cancelled. Call finish() on each path.")
+        "execute() of \(subject) has returned without finish(), and nothing seems to refer to it any more but its "
+          + "queue: if so, it never ends unless it is cancelled. Call finish() on each path.")
     }
     return Self(
       .finishForgotten, name, age: age,
