@@ -106,9 +106,13 @@ extension ProcedureDiagnostic {
           + "handler has returned, so wait elsewhere.")
     }
     let rest =
-      call.isEndedByToken && !call.isForUnknown
-      ? "nothing that it waits for goes on: only a token ends that."
-      : "nobody knows who ends that: if none does, it never finishes unless you cancel it."
+      if let owner = call.token.flatMap(procedure.neighbour(withToken:))?.name {
+        "that is the token of '\(owner)': it is cancelled with '\(owner)', or completes when '\(owner)' finishes."
+      } else if call.isEndedByToken, !call.isForToken {
+        "nothing that it waits for goes on: only a token ends that."
+      } else {
+        "the framework cannot know who ends that: if nobody does, it never finishes unless you cancel it."
+      }
     return Self(
       .callAwaited, name, age: age,
       "'\(name)' has waited in \(call.words) for \(age.forPeople), and \(rest)")

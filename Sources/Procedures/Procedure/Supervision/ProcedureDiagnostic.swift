@@ -29,9 +29,9 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
     /// blocked, or has no thread that serves it. One report stands for all that have waited so long
     /// at that moment.
     public static let threadAwaited = Code(description: "threadAwaited")
-    /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a
-    /// token, or in a call that another owner's token may end: the framework cannot know who ends
-    /// that.
+    /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a token
+    /// without a deadline, or in a call that another owner's token may end: the framework cannot
+    /// know who ends that.
     public static let callAwaited = Code(description: "callAwaited")
     /// A procedure has waited for a procedure on no queue for longer than the queue's
     /// `waitReportDelay`.
