@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A probable mistake in the use of procedures. It reads as a sentence.
 ///
 /// It is a struct with a code, so that later versions can report more without breaking a `switch`.
@@ -60,14 +62,14 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
   /// How long it has lasted; nil for a momentary event.
   public let age: Duration?
 
-  /// The report as a sentence, with a remedy.
+  /// The report as a sentence on one line, with a remedy.
   public let description: String
 
   init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
     self.code = code
     procedureName = name
     self.age = age
-    self.description = description
+    self.description = description.onOneLine
   }
 
   static func finishRefused(_ procedure: Procedure) -> Self {
