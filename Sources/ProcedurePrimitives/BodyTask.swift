@@ -6,6 +6,9 @@ public protocol BodyWait: Sendable {
   var serial: UInt64 { get }
   /// The identity of the awaited token; nil if the call does not wait for a token.
   var token: ObjectIdentifier? { get }
+  /// Whether the call waits for a token that a deadline cancels, if nothing else does before. Called
+  /// with no lock held.
+  var hasDeadline: Bool { get }
   /// Whether the task waits in a list. False before it is entered and after it is removed: then the
   /// task goes on as soon as it has a thread. An implementation may acquire only an innermost lock.
   var isWaiting: Bool { get }

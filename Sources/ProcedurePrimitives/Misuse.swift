@@ -4,7 +4,7 @@
 ///
 /// - Parameter message: names the procedure or queue, and says what to do.
 package func stopBecauseOfMisuse(_ message: String) -> Never {
-  fatalError(message)
+  fatalError(message.onOneLine)
 }
 
 /// Stops the program because the framework contradicts itself, which is a defect of the framework.
@@ -15,7 +15,7 @@ package func stopBecauseOfMisuse(_ message: String) -> Never {
 /// - Parameter message: begins with "Internal inconsistency". Evaluated only when it is printed.
 @usableFromInline @inline(never)
 package func stopBecauseOfInconsistency(_ message: @autoclosure () -> String) -> Never {
-  fatalError(message())
+  fatalError(message().onOneLine)
 }
 
 /// Stops the program, in release builds too, if an invariant of the framework does not hold.

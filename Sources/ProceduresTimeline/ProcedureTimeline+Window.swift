@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 internal import Procedures
 
 extension ProcedureTimeline.Snapshot {
@@ -11,10 +12,13 @@ extension ProcedureTimeline.Snapshot {
   /// print(timeline.snapshot().during(.seconds(60) ..< .seconds(120)).verdict)
   /// ```
   ///
-  /// - Parameter time: the range, since the first procedure was enqueued.
+  /// - Parameter time: the range, since the first procedure was enqueued. It may be longer than the
+  ///   snapshot, at both ends.
   public func during(_ time: Range<Duration>) -> ProcedureTimeline.Snapshot {
-    let from = start + time.lowerBound.nanoseconds
-    return cut(from: from, to: start + time.upperBound.nanoseconds, endingWith: nil)
+    func instant(_ bound: Duration) -> Int64 {
+      Duration.nanoseconds(start).saturatingAdding(bound).nanoseconds
+    }
+    return cut(from: instant(time.lowerBound), to: instant(time.upperBound), endingWith: nil)
   }
 
   /// Returns the part from the enqueue of one procedure until its finish. The critical path ends
@@ -36,7 +40,10 @@ extension ProcedureTimeline.Snapshot {
 
   private func cut(from: Int64, to: Int64, endingWith id: Int?) -> ProcedureTimeline.Snapshot {
     var cut = self
-    let (from, to) = (max(from, start), min(to, end))
+    // A part behind the end begins just behind it, since the times of a snapshot are added to those
+    // of the day.
+    let last = max(start, end)
+    let (from, to) = (min(max(from, start), last < .max ? last + 1 : last), min(to, end))
     cut.entries = entries.compactMap { $0.cut(from: from, to: to) }
     cut.start = from
     cut.places = Dictionary(

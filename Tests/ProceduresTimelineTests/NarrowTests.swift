@@ -1,3 +1,4 @@
+import ProcedurePrimitives
 import ProcedureTestSupport
 import Procedures
 import ProceduresTesting
@@ -74,6 +75,22 @@ import Testing
     #expect(window.html().contains("slow for a slot") && window.chromeTrace().contains("backup"))
     let none = snapshot.during(.seconds(40) ..< .seconds(45))
     #expect(none.entries.isEmpty && none.verdict.isEmpty)
+  }
+
+  @Test("V4: a window may be as long, and lie as far away, as a duration says")
+  func extremeWindow() throws {
+    let snapshot = try service()
+    let (first, last) = (Duration.seconds(Int64.min), Duration.seconds(Int64.max))
+    for window in [Duration.zero..<last, first..<last, .shortest ..< .longest] {
+      let part = snapshot.during(window)
+      #expect(part.summary == snapshot.summary)
+    }
+    for window in [first ..< .zero, last - .seconds(1)..<last, last..<last, first..<first] {
+      let part = snapshot.during(window)
+      #expect(part.entries.count <= 1 && part.duration == .zero)
+      #expect(!part.html().isEmpty && !part.chromeTrace().isEmpty && !part.summary.isEmpty)
+      _ = part.otlpRequests(service: "s")
+    }
   }
 
   @Test("V4: any window of any workload adds up, and can be written")

@@ -44,6 +44,7 @@ private struct TokenWait: BodyWait {
   init(_ state: CancellationState) { self.state = state }
 
   var token: ObjectIdentifier? { ObjectIdentifier(state) }
+  var hasDeadline: Bool { state.nextDeadline() != nil }
   var isWaiting: Bool { !state.isSettled }
 }
 

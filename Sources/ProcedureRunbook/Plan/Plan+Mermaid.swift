@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 extension Plan {
   /// The plan as a Mermaid flowchart: a box for each step, a frame for each group, and a dotted
   /// line between steps that exclude each other. A box has six corners if the step may not be
@@ -12,12 +14,12 @@ extension Plan {
       let isConditional = step.onlyIf != nil || step.unless != nil
       let (left, right) =
         step.isFollowUp ? ("([", "])") : isConditional ? ("{{", "}}") : ("[", "]")
-      return "\(node(step.name))\(left)\"\(Self.escaped(step.name.text))\"\(right)"
+      return "\(node(step.name))\(left)\"\(step.name.text.mermaidLabel)\"\(right)"
     }
 
     let members = Dictionary(grouping: steps) { $0.group }
     for group in groups {
-      lines.append("  subgraph \(node(group))[\"\(Self.escaped(group.text))\"]")
+      lines.append("  subgraph \(node(group))[\"\(group.text.mermaidLabel)\"]")
       lines += members[group, default: []].map { "    " + box($0) }
       lines.append("  end")
     }
@@ -28,20 +30,9 @@ extension Plan {
     for (name, steps) in exclusiveSteps {
       // Each step is connected with the next one only, which needs far fewer lines.
       lines += zip(steps, steps.dropFirst()).map { first, second in
-        "  \(node(first.name)) -. \"\(Self.escaped(name))\" .- \(node(second.name))"
+        "  \(node(first.name)) -. \"\(name.mermaidLabel)\" .- \(node(second.name))"
       }
     }
     return lines.joined(separator: "\n")
-  }
-
-  private static func escaped(_ name: String) -> String {
-    name.reduce(into: "") { text, character in
-      switch character {
-      case "\"": text += "#quot;"
-      case "#": text += "#35;"
-      case "\n", "\r", "\r\n": text += " "
-      default: text.append(character)
-      }
-    }
   }
 }

@@ -27,8 +27,8 @@ extension ProcedureDiagnostic {
     guard let age else {
       return Self(
         .finishForgotten, name,
-        "execute() of \(subject) has returned without finish(), and nothing refers to it any more but its queue: "
-          + "it never ends unless it is cancelled. Call finish() on each path.")
+        "execute() of \(subject) has returned without finish(), and nothing seems to refer to it any more but its "
+          + "queue: if so, it never ends unless it is cancelled. Call finish() on each path.")
     }
     return Self(
       .finishForgotten, name, age: age,
@@ -106,9 +106,13 @@ extension ProcedureDiagnostic {
           + "handler has returned, so wait elsewhere.")
     }
     let rest =
-      call.isEndedByToken && !call.isForUnknown
-      ? "nothing that it waits for goes on: only a token ends that."
-      : "nobody knows who ends that: if none does, it never finishes unless you cancel it."
+      if let owner = call.token.flatMap(procedure.neighbour(withToken:))?.name {
+        "that is the token of '\(owner)': it is cancelled with '\(owner)', or completes when '\(owner)' finishes."
+      } else if call.isEndedByToken, !call.isForToken {
+        "nothing that it waits for goes on: only a token ends that."
+      } else {
+        "the framework cannot know who ends that: if nobody does, it never finishes unless you cancel it."
+      }
     return Self(
       .callAwaited, name, age: age,
       "'\(name)' has waited in \(call.words) for \(age.forPeople), and \(rest)")

@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// The unfinished procedures of a queue at one moment, each with its state and its waits.
 ///
 /// ```swift
@@ -58,7 +60,8 @@ public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
 
   /// One line for each procedure, with children indented below their group.
   ///
-  /// Below the sixteenth level the indentation stays the same, and the line begins with its level.
+  /// Line breaks and control characters in names are shown escaped, such as `\n`. Below the
+  /// sixteenth level the indentation stays the same, and the line begins with its level.
   public var description: String {
     var lines = [queue]
     func add(_ entry: Entry) {
@@ -115,18 +118,14 @@ extension ProcedureQueueSnapshot.Entry {
   fileprivate func line(at depth: Int) -> String {
     var line = Self.indentation(of: depth)
     if depth > 16 { line += "[\(depth)] " }
-    line += "'\(name)' \(state)"
+    line += "'\(name.onOneLine)' \(state)"
     if isCancelled { line += ", cancelled" }
     if let obstacle { line += ": " + obstacle }
     return line
   }
 
   private var label: String {
-    let text = isCancelled ? "\(name)\n\(state), cancelled" : "\(name)\n\(state)"
-    let escapes: [Character: String] = [
-      "\"": "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "\n": "<br/>",
-    ]
-    return text.map { escapes[$0] ?? String($0) }.joined()
+    "\(name.mermaidLabel)<br/>\(state)\(isCancelled ? ", cancelled" : "")"
   }
 
   /// The line of the entry: with children, the opening line of a subgraph.
@@ -148,7 +147,7 @@ extension Procedure {
   package final func snapshotOfSurroundings() -> ProcedureQueueSnapshot {
     let neighbours = peek { $0.list }?.outermost.procedures ?? []
     return ProcedureQueueSnapshot(
-      of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name)'")
+      of: neighbours.isEmpty ? [self] : neighbours, on: "around '\(name.onOneLine)'")
   }
 }
 
@@ -219,7 +218,7 @@ private struct SnapshotTaking {
     let wait = procedure.numberedWait(in: &reading).wait
     return ProcedureQueueSnapshot.Record(
       id: id, name: procedure.name, state: procedure.state, isCancelled: procedure.isCancelled,
-      obstacle: wait.summary, waitsFor: idsOfAwaited(by: wait))
+      obstacle: wait.summary?.onOneLine, waitsFor: idsOfAwaited(by: wait))
   }
 
   private mutating func idsOfAwaited(by wait: Wait) -> [Int] {

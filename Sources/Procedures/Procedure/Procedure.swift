@@ -329,6 +329,6 @@ extension Procedure: CustomStringConvertible {
     var parts = name == type ? ["\(status.state)"] : [type, "\(status.state)"]
     if status.isCancelled { parts.append("cancelled") }
     if status.isFailed { parts.append("errors: \(errors.sentence)") }
-    return "'\(name)' (\(parts.joined(separator: ", ")))"
+    return "'\(name.onOneLine)' (\(parts.joined(separator: ", ")))"
   }
 }

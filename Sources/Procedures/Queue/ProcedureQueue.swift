@@ -384,6 +384,6 @@ extension ProcedureQueue: CustomStringConvertible {
     if maxConcurrentProcedureCount != .max {
       parts.append("at most \(maxConcurrentProcedureCount) at once")
     }
-    return "'\(name)' (\(parts.joined(separator: ", ")))"
+    return "'\(name.onOneLine)' (\(parts.joined(separator: ", ")))"
   }
 }

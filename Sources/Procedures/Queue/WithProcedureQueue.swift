@@ -15,6 +15,9 @@ internal import ProcedurePrimitives
 /// procedures added later; the call still waits for them. A failed procedure neither throws nor
 /// cancels the others: read its `outcome`, or await its `value` in `body`.
 ///
+/// When `body` has returned or thrown, a suspended queue is resumed, like one that you release: the
+/// call waits for its procedures. Cancel them if they should not run.
+///
 /// `body` runs on the caller's actor, and its error is rethrown with its type. The parameters are
 /// those of `ProcedureQueue`.
 ///
@@ -38,7 +41,9 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
       Procedure.cancel(queue.list, errors: [], reason: .requested)
       result = .failure(error)
     }
-    // 2. Wait in another task, which this one's cancel does not end, but record it as this one's
+    // 2. The body was the owner of the queue: nobody else is expected to resume it.
+    if queue.isSuspended { queue.isSuspended = false }
+    // 3. Wait in another task, which this one's cancel does not end, but record it as this one's
     //    wait.
     if queue.count > 0 {
       let body = BodyTask.current

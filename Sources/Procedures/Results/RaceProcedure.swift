@@ -48,7 +48,8 @@ nonisolated open class RaceProcedure<Output: Sendable>: GroupProcedure, OutputPr
     setOwnErrors([
       ProcedureError(
         .requirementNotSatisfied, procedure: name,
-        message: "'\(name)' has no winner: none of its children has finished with an output.")
+        message:
+          "'\(name.onOneLine)' has no winner: none of its children has finished with an output.")
     ])
     super.execute()
   }

@@ -188,7 +188,7 @@ extension ProcedureSimulation {
 
   /// The names of the first five.
   private static func list(_ procedures: [Procedure]) -> String {
-    let names = procedures.prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
+    let names = procedures.prefix(5).map { "'\($0.name.onOneLine)'" }.joined(separator: ", ")
     return procedures.count > 5 ? "\(names) and \(procedures.count - 5) more" : names
   }
 
@@ -199,7 +199,7 @@ extension ProcedureSimulation {
     if snapshots.isEmpty {
       for procedure in unfinished {
         let snapshot = "\(procedure.snapshotOfSurroundings())"
-        let isNew = !snapshots.contains { $0.contains("'\(procedure.name)'") }
+        let isNew = !snapshots.contains { $0.contains("'\(procedure.name.onOneLine)'") }
         if isNew { snapshots.append(snapshot) }
       }
     }

@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 public import ProceduresTimeline
 
 /// The fault in a simulation, and how to see it again.
@@ -47,7 +48,7 @@ public struct SimulationError: Error, CustomStringConvertible {
       """
     var foreign = ""
     if !foreignNames.isEmpty {
-      let names = foreignNames.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+      let names = foreignNames.prefix(5).map { "'\($0.onOneLine)'" }.joined(separator: ", ")
       foreign = "\nThreads outside the simulation had a hand in \(names).\n"
     }
     let failure = reason as? SimulationFailure

@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 internal import Procedures
 
 /// The events of a simulation, in order.
@@ -76,7 +77,7 @@ struct SimulationLog: Sendable {
     let kept = entries.filter { entry in
       if case .note = entry.event { return true }
       if let known = matters[entry.name] { return known }
-      let isKept = decisive.contains(entry.name) || reason.contains("'\(entry.name)'")
+      let isKept = decisive.contains(entry.name) || reason.contains("'\(entry.name.onOneLine)'")
       matters[entry.name] = isKept
       return isKept
     }
@@ -92,7 +93,7 @@ struct SimulationLog: Sendable {
       let (seconds, rest) = entry.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
       let fraction = String(rest)
       text += "\(seconds)." + String(repeating: "0", count: 9 - fraction.count) + fraction
-      text += "  \(entry.name)\(entry.event.text)\n"
+      text += "  \(entry.name.onOneLine)\(entry.event.text)\n"
     }
     return text
   }

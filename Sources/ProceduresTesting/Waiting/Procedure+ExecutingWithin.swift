@@ -21,7 +21,7 @@ extension Procedure {
     }
     if state < .executing {
       throw WaitTimedOut(
-        "'\(name)' did not execute", within: duration, "\(snapshotOfSurroundings())")
+        "'\(name.onOneLine)' did not execute", within: duration, "\(snapshotOfSurroundings())")
     }
   }
 }

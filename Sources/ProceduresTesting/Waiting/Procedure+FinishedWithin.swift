@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 public import Procedures
 
 /// Waits that throw instead of lasting forever.
@@ -32,7 +33,7 @@ extension Procedure {
   private func outcome(_ isInTime: Bool, _ duration: Duration) throws -> ProcedureOutcome {
     guard isInTime, let outcome else {
       throw WaitTimedOut(
-        "'\(name)' did not finish", within: duration, "\(snapshotOfSurroundings())")
+        "'\(name.onOneLine)' did not finish", within: duration, "\(snapshotOfSurroundings())")
     }
     return outcome
   }

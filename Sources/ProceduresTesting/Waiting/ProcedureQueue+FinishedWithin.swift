@@ -1,3 +1,4 @@
+internal import ProcedurePrimitives
 public import Procedures
 
 /// Waits that throw instead of lasting forever.
@@ -21,6 +22,7 @@ extension ProcedureQueue {
   }
 
   private func timedOut(_ duration: Duration) -> WaitTimedOut {
-    WaitTimedOut("Not everything on '\(name)' finished", within: duration, "\(snapshot())")
+    WaitTimedOut(
+      "Not everything on '\(name.onOneLine)' finished", within: duration, "\(snapshot())")
   }
 }

@@ -36,8 +36,8 @@ import Testing
     #expect(diagnostics.events.map(\.code) == [.finishForgotten])
     #expect(
       diagnostics.events.map { "\($0)" } == [
-        "execute() of 'mail' (Forgetful) has returned without finish(), and nothing refers to it any more but its "
-          + "queue: it never ends unless it is cancelled. Call finish() on each path."
+        "execute() of 'mail' (Forgetful) has returned without finish(), and nothing seems to refer to it any more "
+          + "but its queue: if so, it never ends unless it is cancelled. Call finish() on each path."
       ])
     queue.add(Forgetful())
     scheduler.run()

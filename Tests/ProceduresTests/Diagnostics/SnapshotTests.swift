@@ -111,4 +111,73 @@ import Testing
     scheduler.run()
     #expect(queue.count == 0 && "\(queue.snapshot())" == "'ProcedureQueue' (0 unfinished)")
   }
+
+  @Test("a name with line breaks and control characters begins no line of a snapshot or flowchart")
+  func forgingNames() {
+    let queue = ProcedureQueue(name: "work\n  'x' executing", scheduler: scheduler)
+    let first = executing("a\r\n  'forged'\u{1b}[31m\u{85}\u{2028}\u{202e} &amp;")
+    let second = executing("second")
+    second.add(dependency: first)
+    queue.add(first, second)
+    scheduler.run()
+    let shown = "a\\r\\n  'forged'\\u{1b}[31m\\u{85}\\u{2028}\\u{202e}"
+    let snapshot = queue.snapshot()
+    #expect(
+      "\(snapshot)" == """
+        'work\\n  'x' executing' (2 unfinished)
+          '\(shown) &amp;' executing: execute() has returned, waits for finish()
+          'second' pending: it waits for '\(shown) &amp;'
+        """)
+    #expect(
+      snapshot.mermaid == """
+        flowchart LR
+          p1["\(shown) #amp;amp;<br/>executing"]
+          p2["second<br/>pending"]
+          p2 --> p1
+        """)
+    #expect(snapshot.entries.map(\.name) == [first.name, "second"])
+    #expect("\(first)".hasPrefix("'\(shown) &amp;' ("))
+    #expect("\(queue)".hasPrefix("'work\\n  'x' executing' ("))
+    first.finish()
+    scheduler.run()
+    second.finish()
+    scheduler.run()
+  }
+
+  @Test("a name with line breaks begins no line of a report or an error")
+  func forgingNamesInReports() async {
+    let reports = Recorder<ProcedureDiagnostic>()
+    let queue = ProcedureQueue(name: "work\n", scheduler: scheduler)
+    queue.diagnosticsHandler = { reports.note($0) }
+    let (first, second) = (TracedProcedure("first\n"), TracedProcedure("second\r\n"))
+    first.add(dependency: second)
+    second.add(dependency: first)
+    queue.add(first, second)
+    scheduler.run()
+    #expect(
+      await eventually {
+        scheduler.run(); return first.isFinished && second.isFinished
+      })
+    #expect(reports.events.map(\.code) == [.waitCycle])
+    let cycle = "\(first.errors[0])"
+    #expect(cycle.contains("'first\\n' waits for 'second\\r\\n'"))
+    #expect(!cycle.utf8.contains(10) && !"\(reports.events[0])".utf8.contains(10))
+    #expect((first.errors[0] as? ProcedureError)?.cycle.contains("first\n") == true)
+    queue.close()
+    let late = TracedProcedure("late\n")
+    queue.add(late)
+    scheduler.run()
+    #expect(reports.events.last?.procedureName == "late\n")
+    #expect(reports.events.last?.description.hasPrefix("'late\\n' was refused. ") == true)
+    for code in [
+      ProcedureError.Code.timedOut, .deadlineExceeded, .parentCancelled, .siblingFailed,
+      .groupFinished, .queueClosed,
+      .queueFull, .child, .dependencyFailed, .requirementNotSatisfied, .notAttempted,
+      .finishDropped, .conditionFailed,
+      .notImplemented, .notEnqueued, .circuitOpen,
+    ] {
+      let text = "\(ProcedureError(code, procedure: "a\nb"))"
+      #expect(text.contains("a\\nb") && !text.utf8.contains(10), "\(text)")
+    }
+  }
 }

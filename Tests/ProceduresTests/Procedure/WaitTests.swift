@@ -379,6 +379,64 @@ import Testing
     #expect(waiting.waitingCall == nil && own.waitingCall == nil)
   }
 
+  @Test(
+    "Q7: a body's wait for a token with a deadline is not reported before the deadline and the delay"
+  )
+  func tokenWithDeadline() async {
+    let (queue, time, reports) = makeReporting("queue")
+    let source = CancellationTokenSource()
+    source.cancel(after: .seconds(20), clock: time.clock)
+    let timed = AsyncProcedure(name: "timed") { @Sendable [token = source.token] in
+      await token.waitUntilCancelled()
+    }
+    let linked = CancellationTokenSource(linkedTo: source.token)
+    let behind = AsyncProcedure(name: "behind") { @Sendable [token = linked.token] in
+      await token.waitUntilCancelled()
+    }
+    queue.add(timed, behind)
+    #expect(await eventually { timed.waitingCall != nil && behind.waitingCall != nil })
+    for _ in 0..<19 {
+      time.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    #expect(reports.events.isEmpty)
+    source.disarmDeadline()
+    while reports.events.count < 2 {
+      time.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    #expect(
+      reports.events.allSatisfy { $0.code == .callAwaited && ($0.age ?? .zero) >= .seconds(3) })
+    #expect(Set(reports.events.map(\.procedureName)) == ["timed", "behind"])
+    source.cancel()
+    await queue.waitUntilAllFinished()
+  }
+
+  @Test("Q7: a report of a body's wait for a procedure's token names that procedure")
+  func tokenOfProcedure() async {
+    let (queue, time, reports) = makeReporting("queue")
+    let gate = Gate()
+    let other = AsyncProcedure(name: "other") { @Sendable in await gate.wait() }
+    let waiting = AsyncProcedure(name: "waiting") { @Sendable in
+      await other.cancellationToken.waitUntilCancelled()
+    }
+    queue.add(GroupProcedure(name: "group", other), waiting)
+    #expect(await eventually { waiting.waitingCall != nil })
+    // A call is noted before the look for it is set.
+    while reports.events.isEmpty {
+      time.advance(by: .seconds(1))
+      await Task.yield()
+    }
+    let text = reports.events.first?.description ?? ""
+    #expect(text.contains("'waiting' has waited in waitUntilCancelled() of a token for "))
+    #expect(
+      text.hasSuffix(
+        ", and that is the token of 'other': it is cancelled with 'other', or completes when 'other' finishes."
+      ), "\(text)")
+    gate.open()
+    await queue.waitUntilAllFinished()
+  }
+
   @Test("Q7: the next event or fraction of a procedure that has started is no wait for its end")
   func nextOfStarted() async {
     let queue = ProcedureQueue(name: "queue")

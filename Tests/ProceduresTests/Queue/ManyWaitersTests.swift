@@ -35,7 +35,7 @@ import Testing
     let waiters = FinishWaiters()
     let places = Recorder<FinishWaiter.Place>()
     for _ in 0..<2 {
-      let isOver = await FinishWaiter.wait(in: "a test", for: .unknown) { task in
+      let isOver = await FinishWaiter.wait(in: "a test", for: .ownCancel) { task in
         if let earlier = places.events.last {
           waiters.append(task)
           waiters.remove(at: earlier)?.resume(isOver: false)

@@ -103,4 +103,30 @@ import Testing
       #expect(procedures.allSatisfy { $0.isFinished })
     }
   }
+
+  @Test("Q6: a queue that the body of withProcedureQueue leaves suspended is resumed")
+  func suspended() async {
+    let procedure = TracedProcedure()
+    await withProcedureQueue { queue in
+      queue.isSuspended = true
+      queue.add(procedure)
+    }
+    #expect(procedure.outcome == .succeeded)
+
+    let kept = await withProcedureQueue { queue in
+      queue.isSuspended = true
+      return queue
+    }
+    #expect(!kept.isSuspended)
+    let dropped = TracedProcedure()
+    await #expect(throws: TestError("e")) {
+      try await withProcedureQueue { queue in
+        queue.isSuspended = true
+        queue.add(dropped)
+        throw TestError("e")
+      }
+    }
+    #expect(dropped.isCancelled && dropped.isFinished)
+    #expect(!dropped.trace.events.contains("p execute"))
+  }
 }

@@ -1,7 +1,8 @@
 internal import ProcedurePrimitives
 
 extension ProcedureError: CustomStringConvertible {
-  /// The error as a sentence: what happened, to which procedure, and what to do.
+  /// The error as a sentence: what happened, to which procedure, and what to do. Line breaks and
+  /// control characters in names are shown escaped, such as `\n`.
   public var description: String {
     if case .message(let message) = details { return message }
     return switch code {
@@ -17,16 +18,16 @@ extension ProcedureError: CustomStringConvertible {
       "\(quoted("Another child")) of the same group failed, and the group cancels the rest then"
         + because
     case .groupFinished:
-      "It was added to \(procedure.map { "group '\($0)'" } ?? "a group"), which had already "
+      "It was added to \(name.map { "group '\($0)'" } ?? "a group"), which had already "
         + "finished; add children before that."
     case .queueClosed:
-      "It was added to \(procedure.map { "queue '\($0)'" } ?? "a queue"), which had been closed; add it "
+      "It was added to \(name.map { "queue '\($0)'" } ?? "a queue"), which had been closed; add it "
         + "before close()."
     case .queueFull:
-      "There was no room for it in a feed of \(procedure.map { "queue '\($0)'" } ?? "a queue"); await add(_:) to "
+      "There was no room for it in a feed of \(name.map { "queue '\($0)'" } ?? "a queue"); await add(_:) to "
         + "wait for room, or offer a new procedure later."
     case .child:
-      (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › "))'") + because
+      (path.isEmpty ? "A child" : "Child '\(path.joined(separator: " › ").onOneLine)'") + because
     case .dependencyFailed, .dependencyCancelled:
       "Dependency \(named)\(endOfDependency)" + because
     case .requirementNotSatisfied:
@@ -40,7 +41,7 @@ extension ProcedureError: CustomStringConvertible {
       condition + " was not satisfied" + because
     case .dependencyCycle:
       cycle.count == 1
-        ? "'\(cycle[0])' waits for its own end: \(cycleSentences). Remove that wait."
+        ? "'\(cycle[0].onOneLine)' waits for its own end: \(cycleSentences). Remove that wait."
         : "Each of these waits for the next, and the last for the first: \(cycleSentences). Remove one of the waits."
     case .notImplemented:
       "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
@@ -53,13 +54,17 @@ extension ProcedureError: CustomStringConvertible {
     }
   }
 
+  /// The name of the procedure, to be shown.
+  private var name: String? { procedure?.onOneLine }
+
   private var endOfDependency: String {
     if case .end(let end) = details {
       switch end {
       case .ignored(let condition, of: nil):
-        return "did not run, since its condition '\(condition)' was ignored"
+        return "did not run, since its condition '\(condition.onOneLine)' was ignored"
       case .ignored(let condition, of: .some(let part)):
-        return "was cancelled, since condition '\(condition)' of '\(part)' was ignored"
+        return
+          "was cancelled, since condition '\(condition.onOneLine)' of '\(part.onOneLine)' was ignored"
       case .errorAsOutput: return "succeeded, and has an error in place of an output"
       case .noOutput, .noOutputOfPart: break
       }
@@ -71,7 +76,7 @@ extension ProcedureError: CustomStringConvertible {
     if case .end(let end) = details {
       switch end {
       case .noOutputOfPart(let part, let end):
-        return " has no output: '\(part)' \(end.rawValue)" + because
+        return " has no output: '\(part.onOneLine)' \(end.rawValue)" + because
       case .noOutput: return " has no output where one is needed: finish it with one, or set it."
       case .ignored, .errorAsOutput: break
       }
@@ -82,16 +87,16 @@ extension ProcedureError: CustomStringConvertible {
 
   private var cycleSentences: String {
     if case .cycle(let cycle) = details {
-      cycle.sentences.joined(separator: "; ")
+      cycle.sentences.joined(separator: "; ").onOneLine
     } else {
       quoted("one") + " waits"
     }
   }
 
-  private func quoted(_ otherwise: String) -> String { procedure.map { "'\($0)'" } ?? otherwise }
+  private func quoted(_ otherwise: String) -> String { name.map { "'\($0)'" } ?? otherwise }
 
   /// The name, followed by a space, if there is one.
-  private var named: String { procedure.map { "'\($0)' " } ?? "" }
+  private var named: String { name.map { "'\($0)' " } ?? "" }
 
   private var because: String {
     underlyingErrors.isEmpty ? "." : ": \(underlyingErrors.sentence)"
@@ -99,8 +104,8 @@ extension ProcedureError: CustomStringConvertible {
 
   private var condition: String {
     var condition = "A condition"
-    if case .condition(let name) = details { condition = "Condition '\(name)'" }
-    return procedure.map { "\(condition) of '\($0)'" } ?? condition
+    if case .condition(let name) = details { condition = "Condition '\(name.onOneLine)'" }
+    return name.map { "\(condition) of '\($0)'" } ?? condition
   }
 }
 

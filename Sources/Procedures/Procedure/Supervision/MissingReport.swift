@@ -25,8 +25,8 @@ final class MissingReport: TimerTarget {
       let place = procedure.placeInstead(
         advice: "add it to one; queue.value(of:) adds it, and waits")
       StandardError.write(
-        "Procedures: something has waited \(delay.forPeople) for '\(procedure.name)', \(place).\n"
-      )
+        "Procedures: something has waited \(delay.forPeople) for '\(procedure.name)', \(place)."
+          .onOneLine + "\n")
     }
   }
 

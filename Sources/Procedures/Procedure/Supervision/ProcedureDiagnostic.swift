@@ -1,3 +1,5 @@
+internal import ProcedurePrimitives
+
 /// A probable mistake in the use of procedures. It reads as a sentence.
 ///
 /// It is a struct with a code, so that later versions can report more without breaking a `switch`.
@@ -29,9 +31,9 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
     /// blocked, or has no thread that serves it. One report stands for all that have waited so long
     /// at that moment.
     public static let threadAwaited = Code(description: "threadAwaited")
-    /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a
-    /// token, or in a call that another owner's token may end: the framework cannot know who ends
-    /// that.
+    /// The body of a procedure has waited for longer than the queue's `waitReportDelay` for a token
+    /// without a deadline, or in a call that another owner's token may end: the framework cannot
+    /// know who ends that.
     public static let callAwaited = Code(description: "callAwaited")
     /// A procedure has waited for a procedure on no queue for longer than the queue's
     /// `waitReportDelay`.
@@ -60,14 +62,14 @@ public struct ProcedureDiagnostic: Equatable, Sendable, CustomStringConvertible 
   /// How long it has lasted; nil for a momentary event.
   public let age: Duration?
 
-  /// The report as a sentence, with a remedy.
+  /// The report as a sentence on one line, with a remedy.
   public let description: String
 
   init(_ code: Code, _ name: String, age: Duration? = nil, _ description: String) {
     self.code = code
     procedureName = name
     self.age = age
-    self.description = description
+    self.description = description.onOneLine
   }
 
   static func finishRefused(_ procedure: Procedure) -> Self {

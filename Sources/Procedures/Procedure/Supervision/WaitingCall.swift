@@ -39,8 +39,8 @@ struct WaitingCall: BodyWait {
     case room(any ProcedurePlaces, ProcedureList)
     /// Some of several procedures, for a procedure in that list.
     case some(any ProcedureChoice, ProcedureList)
-    /// Something that no procedure ends, as far as the framework knows.
-    case unknown
+    /// A token of another owner, which that wait of the body awaits.
+    case token(any BodyWait)
     /// The cancel of the procedure itself.
     case ownCancel
 
@@ -50,7 +50,7 @@ struct WaitingCall: BodyWait {
       case .procedure(let procedure): procedure.peek { $0.list }
       case .next(let procedure): procedure.object?.peek { $0.list }
       case .all(let list), .room(_, let list), .some(_, let list): list
-      case .unknown, .ownCancel: nil
+      case .token, .ownCancel: nil
       }
     }
 
@@ -62,7 +62,7 @@ struct WaitingCall: BodyWait {
       case .all(let list), .room(_, let list): "queue '\(list.context.supervisor.queueName)'"
       case .some(let choice, _):
         choice.awaited.prefix(5).map { "'\($0.name)'" }.joined(separator: " or ")
-      case .unknown: "a token"
+      case .token: "a token"
       case .ownCancel: "its own token"
       }
     }
@@ -104,7 +104,8 @@ struct WaitingCall: BodyWait {
     self.init(name: name, instead: instead, target: target) { place.isWaiting }
   }
 
-  var token: ObjectIdentifier? { nil }
+  var token: ObjectIdentifier? { if case .token(let wait) = target { wait.token } else { nil } }
+  var hasDeadline: Bool { if case .token(let wait) = target { wait.hasDeadline } else { false } }
   var isWaiting: Bool { isInLine() }
 
   /// The call as a part of a sentence: "waitUntilFinished()", or "events of 'load'".
@@ -115,7 +116,7 @@ struct WaitingCall: BodyWait {
   /// Whether the call can only return if the procedures finish.
   var isProvable: Bool { !isEndedByToken && !isBesideUserCode }
 
-  var isForUnknown: Bool { if case .unknown = target { true } else { false } }
+  var isForToken: Bool { if case .token = target { true } else { false } }
 
   /// How many of the procedures have to finish.
   var count: Int {
@@ -123,7 +124,7 @@ struct WaitingCall: BodyWait {
     case .room: 1
     // One of them may have ended since the caller read `awaited`.
     case .some(let choice, _): max(choice.missingCount, 1)
-    case .procedure, .next, .all, .unknown, .ownCancel: .max
+    case .procedure, .next, .all, .token, .ownCancel: .max
     }
   }
 
@@ -141,7 +142,8 @@ struct WaitingCall: BodyWait {
   /// nothing in progress that may end it.
   func isReported(of waiter: Procedure) -> Bool {
     switch target {
-    case .unknown: return true
+    // With a deadline it ends in time.
+    case .token(let wait): return !wait.hasDeadline
     case .procedure, .all, .room, .some:
       // Otherwise it is the search for cycles that finds it.
       return !isProvable && !awaited(by: waiter).contains { $0.goesOn(without: waiter) }
@@ -212,7 +214,7 @@ struct WaitingCall: BodyWait {
       }
     case .room(let room, let list): list.procedures.filter { room.isKept(by: $0) }
     case .some(let choice, _): choice.awaited
-    case .unknown, .ownCancel: []
+    case .token, .ownCancel: []
     }
   }
 }
@@ -239,6 +241,21 @@ extension Procedure {
       }
     }
     return false
+  }
+}
+
+extension Procedure {
+  /// The procedure on its queue whose `cancellationToken` is that one; nil if it is not among the
+  /// thousand that are searched.
+  final func neighbour(withToken token: ObjectIdentifier) -> Procedure? {
+    var unvisited = peek { $0.list }?.outermost.procedures ?? []
+    var count = 0
+    while count < 1_000, let procedure = unvisited.popLast() {
+      if procedure.peek({ $0.registrations?.value.token?.identity }) == token { return procedure }
+      if let children = procedure.childList { unvisited += children.procedures }
+      count += 1
+    }
+    return nil
   }
 }
 
@@ -391,7 +408,7 @@ extension BodyTask {
       return entry.endedBy.map(isOwn) == false ? call.endedByToken() : call
     }
     return WaitingCall(
-      name: wait.name, target: wait.token.map(isOwn) == true ? .ownCancel : .unknown,
+      name: wait.name, target: wait.token.map(isOwn) == true ? .ownCancel : .token(wait),
       serial: wait.serial
     ) { wait.isWaiting }
   }
