@@ -365,7 +365,7 @@ struct RunbookGreenTests {
     let clean =
       "i=0; while [ $i -lt 20000 ]; do echo cleaning up; i=$((i + 1)); done; echo all > cleaned; exit"
     let execution = try await shell(
-      #"[{"name": "a", "run": "exec 5> end; trap '\#(clean)' TERM; echo up; sleep 600 & wait"}]"#,
+      #"[{"name": "a", "run": "exec 5> end; trap '\#(clean)' TERM; { trap - TERM; echo up; exec sleep 600; } & wait"}]"#,
       """
       mkfifo said end
       cat end & c=$!
