@@ -145,7 +145,7 @@ struct RunbookServiceTests {
   @Test("a service does not start for steps that are up to date, nor does --dry-run say so")
   func upToDate() async throws {
     let plan = """
-      [\(Self.service("db", ready: ":"))},
+      [\(Self.service("db", ready: "touch up", #""ready": "test -e up","#))},
        {"name": "test", "run": "touch out", "outputs": "out", "after": "db"}]
       """
     #expect(try await runbook.run(plan: plan).exit == .status(0))
