@@ -2,10 +2,10 @@
 /// wait.
 ///
 /// A procedure can end if it waits for nothing, or if all procedures for which it waits can end; of
-/// the holders of slots, or of places in a category, some suffice. A procedure in line for a category
-/// can end, too, if the first in line can, or as many holders as leave room for that first one. And
-/// it can end if another child of its group can whose end may cancel it, or a group around it. The remaining
-/// procedures wait forever, and among them are cycles.
+/// the holders of slots, or of places in a category, some suffice. A procedure in line for a
+/// category can end, too, if the first in line can, or as many holders as leave room for that first
+/// one. And it can end if another child of its group can whose end may cancel it, or a group around
+/// it. The remaining procedures wait forever, and among them are cycles.
 struct WaitGraph {
   /// How many of a row of procedures have to end.
   private struct Edge {
