@@ -108,7 +108,7 @@ extension ProcedureTimeline {
 
     /// Returns the time from the first enqueue until `instant`.
     public func time(of instant: ContinuousClock.Instant) -> Duration {
-      entries.map(\.enqueued).min().map { $0.duration(to: instant) } ?? .zero
+      entries.isEmpty ? .zero : Entry.Times.instant(start).duration(to: instant)
     }
   }
 

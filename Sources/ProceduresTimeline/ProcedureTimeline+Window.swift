@@ -45,7 +45,7 @@ extension ProcedureTimeline.Snapshot {
     let last = max(start, end)
     let (from, to) = (min(max(from, start), last < .max ? last + 1 : last), min(to, end))
     cut.entries = entries.compactMap { $0.cut(from: from, to: to) }
-    cut.start = from
+    cut.start = cut.entries.map(\.times.enqueued).min() ?? from
     cut.places = Dictionary(
       uniqueKeysWithValues: zip(cut.entries.map(\.id), cut.entries.indices))
     // It ends with the unfinished procedures, if there are any; if not, with the last finish.

@@ -73,6 +73,10 @@ import Testing
     #expect(window.mostRunning == 2)
     #expect(window.summary.contains("1 not finished"))
     #expect(window.html().contains("slow for a slot") && window.chromeTrace().contains("backup"))
+    let early = snapshot.during(.seconds(25) ..< .seconds(33))
+    let holder = try #require(early.entry(named: "holder"))
+    #expect(early.duration == .seconds(3) && early.time(of: holder.enqueued) == .zero)
+    #expect(early.slotUse.first?.time == .zero && !early.verdict.contains("not enqueued"))
     let none = snapshot.during(.seconds(40) ..< .seconds(45))
     #expect(none.entries.isEmpty && none.verdict.isEmpty)
   }
