@@ -61,8 +61,9 @@ extension ProcedureTimeline.Snapshot {
       let entry = entries[current]
       var hole: (from: Int64, to: Int64)?
       var covered = from
-      for wait in entry.stretches where !wait.cause.isAfterStart {
-        let (begin, end) = (max(wait.from, from), min(wait.end, to))
+      // Of a group, the waits after its start count, too: its children wait for it meanwhile.
+      for wait in entry.stretches where current != place || !wait.cause.isAfterStart {
+        let (begin, end) = (max(wait.from, covered), min(wait.end, to))
         guard begin < end else { continue }
         covered = end
         if wait.cause == .group {

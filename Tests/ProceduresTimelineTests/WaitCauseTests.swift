@@ -243,6 +243,7 @@ private struct Slow: Condition {
     let wait = snapshot.entry(named: "child")?.waits.first
     #expect(wait?.cause == .group && wait?.duration == .seconds(3))
     #expect(wait?.groupCause == .heldEvent && wait?.blocker == "willExecute")
+    #expect(snapshot.verdict.contains("75 % is held event 'willExecute' ('group')"))
   }
 
   @Test("V1: a procedure of another timeline is waited for, and is no entry of this one")
