@@ -78,7 +78,7 @@ nonisolated open class DelayProcedure: Procedure, EndsByItself, @unchecked Senda
 /// it from work.
 nonisolated package class AttemptDelay: DelayProcedure, PauseOfAttempts, @unchecked Sendable {
   /// The thread that adds it writes this before others can find it.
-  @safe @exclusivity(unchecked) final var needsNoSlot = false
+  final var needsNoSlot = false
 }
 
 /// An end of a delay that is not an instant of the queue's clock, such as a `Date` with
