@@ -167,6 +167,15 @@ extension ProcedureTimeline {
     var from: Int64
 
     var end: Int64 { from + nanoseconds }
+
+    /// Returns the part within some time; nil if there is none.
+    func cut(from begin: Int64, to end: Int64) -> Self? {
+      let (begin, end) = (max(from, begin), min(self.end, end))
+      guard begin < end else { return nil }
+      var part = self
+      (part.from, part.nanoseconds) = (begin, end - begin)
+      return part
+    }
   }
 
   /// The cause of a wait.
@@ -175,7 +184,7 @@ extension ProcedureTimeline {
 
 extension [ProcedureTimeline.Wait] {
   /// Sums the waits by cause. The blocker is that of the last wait.
-  fileprivate var joined: [ProcedureTimeline.Wait] {
+  var joined: [ProcedureTimeline.Wait] {
     var joined: [ProcedureTimeline.Wait] = []
     for wait in self {
       let place = joined.firstIndex {

@@ -74,13 +74,7 @@ extension ProcedureTimeline.Entry {
     if let started = times.started, started < from || times.finished ?? .max > to {
       entry.body = nil
     }
-    entry.stretches = stretches.compactMap { wait in
-      let (begin, end) = (max(wait.from, from), min(wait.end, to))
-      guard begin < end else { return nil }
-      var wait = wait
-      (wait.from, wait.nanoseconds) = (begin, end - begin)
-      return wait
-    }
+    entry.stretches = stretches.compactMap { $0.cut(from: from, to: to) }
     return entry
   }
 }

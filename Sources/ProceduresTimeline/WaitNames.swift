@@ -96,20 +96,9 @@ extension ProcedureTimeline.Entry {
   /// The wait of this group that took most of a child's wait for it; nil if the group's own code
   /// took more.
   fileprivate func longest(in wait: ProcedureTimeline.Wait) -> ProcedureTimeline.Wait? {
-    var sums: [ProcedureTimeline.Wait] = []
-    var own = wait.nanoseconds
-    for stretch in stretches {
-      let time = min(stretch.end, wait.end) - max(stretch.from, wait.from)
-      guard time > 0 else { continue }
-      own -= time
-      let known = sums.firstIndex {
-        $0.cause == stretch.cause && (stretch.cause != .condition || $0.blocker == stretch.blocker)
-      }
-      var part = stretch
-      part.nanoseconds = time + (known.map { sums[$0].nanoseconds } ?? 0)
-      if let known { sums[known] = part } else { sums.append(part) }
-    }
-    return sums.max { $0.nanoseconds < $1.nanoseconds }.flatMap { $0.nanoseconds < own ? nil : $0 }
+    let waits = stretches.compactMap { $0.cut(from: wait.from, to: wait.end) }.joined
+    let own = wait.nanoseconds - waits.reduce(0) { $0 + $1.nanoseconds }
+    return waits.max { $0.nanoseconds < $1.nanoseconds }.flatMap { $0.nanoseconds < own ? nil : $0 }
   }
 }
 
