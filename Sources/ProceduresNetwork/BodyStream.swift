@@ -22,7 +22,7 @@ extension URLRequest {
     guard let stream = httpBodyStream else { return }
     let file = stream.file
     // A folder can be opened, but not read.
-    if file?.isDirectory == true { throw refusal(.fileIsDirectory, of: file) }
+    if file?.fileType == S_IFDIR { throw refusal(.fileIsDirectory, of: file) }
     stream.open()
     // Foundation on Linux stops the program if the error is read without one.
     guard stream.streamStatus == .error else { return }
@@ -72,12 +72,14 @@ extension InputStream {
 }
 
 extension URL {
-  fileprivate var isDirectory: Bool {
+  /// The type of the file, such as `S_IFREG`, or of the file that a symbolic link leads to; nil if
+  /// there is none.
+  var fileType: mode_t? {
     var status = stat()
     let isThere = unsafe withUnsafeFileSystemRepresentation { path in
       guard let path = unsafe path else { return false }
       return unsafe stat(path, &status) == 0
     }
-    return isThere && status.st_mode & S_IFMT == S_IFDIR
+    return isThere ? status.st_mode & S_IFMT : nil
   }
 }

@@ -63,13 +63,8 @@ extension UploadBody {
     guard case .file(let url) = self else { return self }
     func refuse(_ code: URLError.Code) -> URLError { URLError(code, readingBodyFrom: url) }
     guard url.isFileURL else { throw refuse(.unsupportedURL) }
-    var status = stat()
-    let isThere = unsafe url.withUnsafeFileSystemRepresentation { path in
-      guard let path = unsafe path else { return false }
-      return unsafe stat(path, &status) == 0
-    }
-    guard isThere else { throw refuse(.fileDoesNotExist) }
-    switch status.st_mode & S_IFMT {
+    switch url.fileType {
+    case nil: throw refuse(.fileDoesNotExist)
     case S_IFREG: break
     case S_IFDIR: throw refuse(.fileIsDirectory)
     default: throw refuse(.cannotOpenFile)
