@@ -157,15 +157,14 @@ struct PlanRun {
         if count > 2, let signal = interrupts.firstSignal { _exit(128 + signal) }
         // A cluster that does not answer must not delay the end.
         ExecutorCommand.shorten(to: count == 1 ? options.gracePeriod : .seconds(1))
-        if count == 1 {
-          display.lose(patience: options.gracePeriod)
-        } else {
+        display.lose(patience: count == 1 ? options.gracePeriod : .seconds(1))
+        // Before the kill: a step that was killed and not yet cancelled would have failed.
+        cancellation.cancel(.requested)
+        if count > 1 {
+          afterwards.cancel(.requested)
           programs.kill()
           for desk in desks.values { desk.kill() }
-          display.lose(patience: .seconds(1))
-          afterwards.cancel(.requested)
         }
-        cancellation.cancel(.requested)
       },
       willStop: { [jobs, handedIn, services, programs, display] in
         // No new step may begin. A step that is just beginning gets its program first, so that it
@@ -288,7 +287,6 @@ struct PlanRun {
           : nil,
         service: service, jobserver: jobserver, isVerbose: options.isVerbose,
         complain: { [record] in record.note(problem: "step '\(step.name.visible)': \($0)") })
-      let isHandedIn = command.cluster != nil
       let procedure = StepProcedure(
         command,
         patterns: step.watches.isEmpty || step.after.isEmpty
@@ -297,10 +295,7 @@ struct PlanRun {
         hasFailed: { [plan, record] in
           record.hasFailure(in: plan.graph.stepsBefore(index).map { plan.steps[$0].name })
         },
-        began: { [display] start in
-          // A program begins with its procedure, which the observer shows.
-          if isHandedIn { display.started(step.name, at: start) }
-        },
+        began: { [display] in display.started(step.name, at: $0) },
         again: { [display, secrets] in display.again(step.name, because: secrets.hiding($0)) },
         interrupted: { [interrupts] in interrupts.note($0) })
       observe(procedure, groups: groups)
@@ -328,7 +323,6 @@ struct PlanRun {
     let name = step.step.name
     step.procedure.addWillExecuteBlockObserver {
       [display, options, leftOverJobs] procedure, pendingExecute in
-      if !step.isHandedIn { display.started(name, at: .now) }
       if options.explains {
         step.output.append(
           line: "runs: \(step.freshness?.reason ?? "it names neither inputs nor outputs")")
@@ -337,15 +331,16 @@ struct PlanRun {
         procedure.cancel(withErrors: [StepCheckFailed(description: problem)])
       }
       // The step begins when nothing is drawn on the terminal any more.
-      if step.step.terminal { display.pause { pendingExecute.release() } }
+      guard step.step.terminal else { return }
+      display.pause { pendingExecute.release() }
+      procedure.addWillFinishBlockObserver { _, _, _ in display.resume() }
     }
     if let jobserver, step.service == nil, !step.isHandedIn {
       share(jobserver, with: step)
     }
     step.procedure.addDidCancelBlockObserver { [display] _, _ in display.stopping(name) }
     step.procedure.addWillFinishBlockObserver {
-      [display, record, token = token(of: step)] procedure, errors, pendingFinish in
-      if step.step.terminal, step.hasRun { display.resume() }
+      [record, token = token(of: step)] procedure, errors, pendingFinish in
       let freshness = errors.isEmpty && !procedure.isCancelled ? step.freshness : nil
       // The step finishes when its files were read, the rest of its output was taken, and its
       // success was noted. No time limit of the step holds for that, but what stops the run does.

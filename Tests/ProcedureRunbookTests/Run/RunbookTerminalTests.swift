@@ -126,6 +126,33 @@ struct RunbookTerminalTests {
     #expect(execution.lines.last?.contains("1 step in ") == true)
   }
 
+  @Test("Ctrl-\\ cancels what it kills: it has not failed, and what has not begun did not start")
+  func quitIsNoFailure() async throws {
+    let steps = (1...60).map {
+      #"{"name": "\#($0)", "run": "echo up > up; exec sleep 600", "retries": 1}"#
+    }
+    for count in [1, 60] {
+      let runbook = try RunbookExecutable()
+      let execution = try await runbook.shell(
+        plan: "[\(steps.joined(separator: ","))]",
+        """
+        mkfifo up
+        $HEARING -j60 plan.json & p=$!
+        exec 3<>up; i=0; while [ $i -lt \(count) ]; do read x <&3; i=$((i + 1)); done
+        kill -QUIT $p; wait $p
+        """)
+      #expect(execution.exit == .status(131))
+      #expect(!execution.output.contains("again") && !execution.output.contains("failed"))
+      func names(after word: String) -> Set<Substring> {
+        Set(
+          execution.lines.filter { $0.hasPrefix(word) }.compactMap { $0.split(separator: " ").last }
+        )
+      }
+      let started = names(after: "started")
+      #expect(started.count >= count && started.isDisjoint(with: names(after: "not run")))
+    }
+  }
+
   @Test("Ctrl-Z stops the steps as well, and they go on with it")
   func stop() async throws {
     let execution = try await runbook.shell(
