@@ -27,6 +27,22 @@ public struct BodyTask: Sendable {
     public let wait: any BodyWait
     /// The identity of the token that may end the call; nil if there is none.
     public let endedBy: ObjectIdentifier?
+    fileprivate let awaiting: Awaiting?
+  }
+
+  /// A call in which a body awaits a task that stands in for it.
+  ///
+  /// After its end that task may go on: its waits are no longer those of the body, whose number may
+  /// by then be another task's.
+  fileprivate final class Awaiting: Sendable {
+    private let outer: Awaiting?
+    private let hasEnded = AtomicByte(0)
+
+    init(in outer: Awaiting?) { self.outer = outer }
+
+    var isOver: Bool { hasEnded.load() != 0 || outer?.isOver == true }
+
+    func end() { hasEnded.store(1) }
   }
 
   private struct Table: Sendable {
@@ -42,9 +58,11 @@ public struct BodyTask: Sendable {
   private let number: Int
   /// The identity of the token that may end the caller's waits; nil if there is none.
   private let endedBy: ObjectIdentifier?
+  /// nil unless the call may return before the task that stands in.
+  private let awaiting: Awaiting?
 
-  private init(number: Int, endedBy: ObjectIdentifier? = nil) {
-    (self.number, self.endedBy) = (number, endedBy)
+  private init(number: Int, endedBy: ObjectIdentifier? = nil, awaiting: Awaiting? = nil) {
+    (self.number, self.endedBy, self.awaiting) = (number, endedBy, awaiting)
   }
 
   /// The record of `task`.
@@ -74,10 +92,13 @@ public struct BodyTask: Sendable {
   }
 
   /// The calls in which the task waits, in the order in which they began.
-  public var entries: [Entry] { Self.table.withLock { $0.entries[number] ?? [] } }
+  public var entries: [Entry] {
+    Self.table.withLock { $0.entries[number] ?? [] }.filter { $0.awaiting?.isOver != true }
+  }
 
-  fileprivate func begin(_ wait: some BodyWait) -> Scope {
-    let entry = Entry(wait: wait, endedBy: endedBy)
+  fileprivate func begin(_ wait: some BodyWait) -> Scope? {
+    if awaiting?.isOver == true { return nil }
+    let entry = Entry(wait: wait, endedBy: endedBy, awaiting: awaiting)
     Self.table.withLock { $0.entries[number, default: []].append(entry) }
     return Scope(body: self, serial: wait.serial)
   }
@@ -106,6 +127,14 @@ public struct BodyTask: Sendable {
     addStandIn(other.hashValue, endedBy: token)
   }
 
+  /// The body in a call that may return before the task that stands in for it in that call.
+  public func inCallOfItsOwn() -> Self {
+    Self(number: number, endedBy: endedBy, awaiting: Awaiting(in: awaiting))
+  }
+
+  /// Ends the call of `inCallOfItsOwn()`: from now on the task that stands in does so no longer.
+  public func endCall() { awaiting?.end() }
+
   /// Makes the calling task, which has begun, stand in for `body` until it calls `endStandingIn()`.
   ///
   /// - Parameters:
@@ -122,7 +151,7 @@ public struct BodyTask: Sendable {
   /// - Parameter number: the number of the task that stands in for this one.
   private func addStandIn(_ number: Int, endedBy token: ObjectIdentifier?) {
     Self.hadStandIns.store(1)
-    let standIn = Self(number: self.number, endedBy: endedBy ?? token)
+    let standIn = Self(number: self.number, endedBy: endedBy ?? token, awaiting: awaiting)
     Self.table.withLock { $0.standIns[number] = standIn }
   }
 
@@ -142,6 +171,6 @@ extension BodyTask? {
   /// - Parameter wait: evaluated only if the task's waits are recorded.
   /// - Returns: the call, which the caller must end; nil if it is not recorded.
   public func begin(_ wait: @autoclosure () -> some BodyWait) -> BodyTask.Scope? {
-    map { $0.begin(wait()) }
+    flatMap { $0.begin(wait()) }
   }
 }

@@ -107,7 +107,9 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     -> Outcome?
   {
     let turn = IteratorTurn<Outcome>()
-    let body = BodyTask.current
+    // After a cancel this returns, and the task may go on.
+    let body = BodyTask.current?.inCallOfItsOwn()
+    defer { body?.endCall() }
     let task = Task {
       BodyTask.beginStandingIn(for: body, endedBy: token.identity)
       defer { BodyTask.endStandingIn() }

@@ -620,6 +620,31 @@ import Testing
     #expect(reader.outcome == .succeeded && later.outcome == .succeeded)
   }
 
+  @Test("Q7: what an abandoned sequence still waits for is no wait of the body that has left it")
+  func abandonedSequence() async {
+    let queue = ProcedureQueue(name: "queue")
+    let (gate, hasLeft, last) = (Gate(), Gate(), Gate())
+    let slow = AsyncProcedure(name: "slow") { @Sendable in await gate.wait() }
+    let source = CancellationTokenSource()
+    let reader = AsyncProcedure(name: "reader") { @Sendable [token = source.token] in
+      let deaf = AsyncStream<Int> {
+        await withCancellationShield { _ = await slow.waitUntilFinished() }
+        return nil
+      }
+      for await _ in deaf.prefix(until: token) {}
+      hasLeft.open()
+      await last.wait()
+    }
+    queue.add(slow, reader)
+    #expect(await eventually { reader.waitingCall != nil })
+    source.cancel()
+    await hasLeft.wait()
+    #expect(reader.waitingCall == nil, "\(reader.wait)")
+    gate.open()
+    last.open()
+    await queue.waitUntilAllFinished()
+  }
+
   @Test("Q7: a call under a time-out is reported only if none of those that it waits for goes on")
   func underTimeout() async {
     let (queue, time, reports) = makeReporting("queue")
