@@ -620,7 +620,7 @@ import Testing
     #expect(reader.outcome == .succeeded && later.outcome == .succeeded)
   }
 
-  @Test("Q7: what an abandoned sequence still waits for is no wait of the body that has left it")
+  @Test("Q7: an abandoned sequence that still waits is no wait of the body that has left it")
   func abandonedSequence() async {
     let queue = ProcedureQueue(name: "queue")
     let (gate, hasLeft, last) = (Gate(), Gate(), Gate())

@@ -52,12 +52,6 @@ struct ListMachine: ~Copyable, Sendable {
     static let slotYielded = Stops(rawValue: 2)
   }
 
-  enum Taken: Sendable {
-    case job(Job)
-    /// The first ready member must be granted this before it is taken, or step aside.
-    case mustAsk(MemberRequest)
-  }
-
   private(set) var memberCount = 0
   private var lastAge: UInt32 = 0
   private(set) var isWorkerRequested = false
@@ -295,32 +289,41 @@ struct ListMachine: ~Copyable, Sendable {
   }
 
   /// Takes the next job.
-  mutating func take() -> Taken? {
+  ///
+  /// - Returns: nil if there is none, and if the next one must ask first: see `requestOfNext`.
+  mutating func take() -> Job? {
     // 1. Turns need no slot, and run even in a suspended list (C3).
     if let member = turns.popFirst() {
-      return .job(Job(member: member, kind: .turn, quality: nil))
+      return Job(member: member, kind: .turn, quality: nil)
     }
-    guard isOpen else { return letsRest ? buckets.granted.first.map { .job(start($0)) } : nil }
+    guard isOpen else { return letsRest ? buckets.granted.first.map { start($0) } : nil }
     // 2. A granted member has its slot, and keeps others from its categories until it has finished.
-    if let member = buckets.granted.first { return .job(start(member)) }
+    if let member = buckets.granted.first { return start(member) }
     // 3. Evaluating takes no slot. The member waits for the answer among the waiting ones.
     if let member = buckets.evaluable.first {
       buckets.move(member, to: .waiting)
       member.retain()
       let membership = buckets.held[member]
-      return .job(
-        Job(
-          member: member, kind: .evaluate(membership.attempt),
-          quality: membership.urgency.ownQuality))
+      return Job(
+        member: member, kind: .evaluate(membership.attempt), quality: membership.urgency.ownQuality)
     }
     // 4. Arrivals are no more urgent than normal, and came later than the ready members.
-    if !buckets.hasReady(atLeast: .normal), let job = takeReadyArrival() { return .job(job) }
-    // 5. The first ready member, if a slot is free. Its categories are asked for together with the
-    //    slot, so that it holds neither while it waits for the other.
-    guard buckets.slotsInUse < limit, let member = buckets.firstReady else { return nil }
-    if let request = buckets.request(of: member) { return .mustAsk(request) }
-    return .job(start(member))
+    if !buckets.hasReady(atLeast: .normal), let job = takeReadyArrival() { return job }
+    // 5. The first ready member, if a slot is free.
+    guard let member = nextForSlot, buckets.request(of: member) == nil else { return nil }
+    return start(member)
   }
+
+  /// When nothing can be taken: what the first ready member must be granted to be taken; otherwise
+  /// it must step aside. Its categories are asked for together with a free slot, so that it holds
+  /// neither while it waits for the other.
+  var requestOfNext: MemberRequest? {
+    isOpen ? nextForSlot.flatMap { buckets.request(of: $0) } : nil
+  }
+
+  /// The first ready member, if a slot is free.
+  @inline(__always)
+  private var nextForSlot: Member? { buckets.slotsInUse < limit ? buckets.firstReady : nil }
 
   /// Hands the list's reference to the worker. If another worker has it already, this one gets its
   /// own.

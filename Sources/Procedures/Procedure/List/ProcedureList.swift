@@ -653,13 +653,11 @@ extension ProcedureList {
     receiveArrivals(&storage)
     // Receive again, so that a worker is requested for the procedures behind the last of a batch.
     defer { receiveArrivals(&storage) }
-    while let taken = storage.machine.take() {
-      switch taken {
-      case .job(let job): return job
-      case .mustAsk(let request): if let job = ask(request, &storage) { return job }
-      }
+    while true {
+      if let job = storage.machine.take() { return job }
+      guard let request = storage.machine.requestOfNext else { return nil }
+      if let job = ask(request, &storage) { return job }
     }
-    return nil
   }
 
   /// One critical section: the finished procedure leaves, and the worker gets its next job, which

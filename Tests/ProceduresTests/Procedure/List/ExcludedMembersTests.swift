@@ -30,13 +30,18 @@ import Testing
   }
 
   private func takenName(_ machine: inout Machine) -> String? {
-    guard case .job(let job)? = machine.take() else { return nil }
+    guard let job = machine.take() else { return nil }
     return "\(job.member.procedure.name) \(job.kind)"
+  }
+
+  /// What the first of the ready ones asks for, if no other can be taken.
+  private func nextToAsk(_ machine: inout Machine) -> MemberRequest? {
+    machine.take() == nil ? machine.requestOfNext : nil
   }
 
   /// The first of the ready ones steps aside, because it is not granted what it asks for.
   private func exclude(_ machine: inout Machine) -> MemberRequest? {
-    guard case .mustAsk(let request)? = machine.take() else { return nil }
+    guard let request = nextToAsk(&machine) else { return nil }
     // Tickets are drawn by the table, which is asked now.
     if request.age == 0 {
       request.draw(
@@ -95,7 +100,7 @@ import Testing
     _ = exclusive("second", in: &machine)
     let asked = exclude(&machine)
     expect(asked === first && machine.slotsInUse == 0)
-    guard case .mustAsk(let request)? = machine.take() else {
+    guard let request = nextToAsk(&machine) else {
       Issue.record("the second does not ask")
       return
     }
@@ -124,7 +129,7 @@ import Testing
     // 3. With room for all they ask in the order of their age.
     machine.limit = 9
     for request in requests {
-      guard case .mustAsk(let next)? = machine.take() else {
+      guard let next = nextToAsk(&machine) else {
         Issue.record("none asks")
         return
       }

@@ -30,7 +30,7 @@ import Testing
       _ = machine.insert(item, standing)
     }
     machine.makeReady(items[2])
-    let taken = (0..<6).compactMap { _ in machine.takeJob()?.member.procedure.name }
+    let taken = (0..<6).compactMap { _ in machine.take()?.member.procedure.name }
     #expect(taken == ["3", "1", "4", "2", "0", "5"])
     #expect(machine.slotsInUse == 6 && machine.count == 6)
   }
@@ -42,16 +42,16 @@ import Testing
     let (first, second) = (Procedure().named("first"), Procedure().named("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.takeJob()?.member.procedure === first)
-    #expect(machine.takeJob() == nil)
+    #expect(machine.take()?.member.procedure === first)
+    #expect(machine.take() == nil)
     machine.requestTurn(of: second)
-    let turn = machine.takeJob()
+    let turn = machine.take()
     #expect(turn?.member.procedure === second && turn?.kind == .turn)
     expectNot(machine.retire(.unowned(first)).closes)
     machine.isSuspended = true
-    #expect(machine.takeJob() == nil)
+    #expect(machine.take() == nil)
     machine.isSuspended = false
-    #expect(machine.takeJob()?.kind == .start(0))
+    #expect(machine.take()?.kind == .start(0))
   }
 
   @Test("a worker is requested when something can be taken, and only one at a time")
@@ -63,10 +63,10 @@ import Testing
     expect(machine.requestWorker())
     expectNot(machine.requestWorker())
     machine.workerArrived()
-    _ = machine.takeJob()
+    _ = machine.take()
     expect(machine.requestWorker())
     machine.workerArrived()
-    _ = machine.takeJob()
+    _ = machine.take()
     expectNot(machine.requestWorker())
   }
 
@@ -75,9 +75,9 @@ import Testing
     var machine = ListMachine(isGroup: true)
     let child = Procedure()
     _ = machine.insert(child, ready())
-    #expect(machine.takeJob() == nil)
+    #expect(machine.take() == nil)
     machine.begin()
-    #expect(machine.takeJob()?.member.procedure === child)
+    #expect(machine.take()?.member.procedure === child)
     expectNot(machine.settle())
     expect(machine.retire(.unowned(child)).closes)
     let insertion = machine.insert(Procedure(), ready())
@@ -110,10 +110,10 @@ import Testing
     let (first, second) = (Procedure().named("first"), Procedure().named("second"))
     _ = machine.insert(first, ready())
     _ = machine.insert(second, ready())
-    #expect(machine.takeJob()?.member.procedure === first)
+    #expect(machine.take()?.member.procedure === first)
     _ = machine.makeWaiting(first)
     #expect(machine.slotsInUse == 0)
-    #expect(machine.takeJob()?.member.procedure === second)
+    #expect(machine.take()?.member.procedure === second)
   }
 
   @Test("G5: no member of a cancelled group starts")
@@ -122,7 +122,7 @@ import Testing
     machine.begin()
     machine.cancel()
     _ = machine.insert(Procedure(), ready())
-    #expect(machine.takeJob() == nil)
+    #expect(machine.take() == nil)
   }
 
   @Test("a ready member that gains a dependency waits again, and frees its place in the line")
@@ -131,9 +131,9 @@ import Testing
     let item = Procedure()
     _ = machine.insert(item, ready())
     _ = machine.makeWaiting(item)
-    #expect(machine.takeJob() == nil)
+    #expect(machine.take() == nil)
     machine.makeReady(item)
-    #expect(machine.takeJob()?.member.procedure === item)
+    #expect(machine.take()?.member.procedure === item)
   }
 
   private func inBatch(
@@ -156,16 +156,16 @@ import Testing
     _ = machine.makeWaiting(items[3])
     _ = machine.withdraw(items[4])
     expectNot(machine.retire(.unowned(items[4])).closes)
-    #expect(machine.takeJob()?.kind == .evaluate(0))
+    #expect(machine.take()?.kind == .evaluate(0))
     machine.makeReady(items[5])
-    #expect(machine.takeJob() == nil && machine.count == 6)
+    #expect(machine.take() == nil && machine.count == 6)
     machine.complete(items)
-    let taken = (0..<7).compactMap { _ in machine.takeJob()?.member.procedure.name }
+    let taken = (0..<7).compactMap { _ in machine.take()?.member.procedure.name }
     #expect(taken == ["2", "1", "5", "0"])
     // From here on it is as any other.
     for index in [3, 6] {
       machine.makeReady(items[index])
-      #expect(machine.takeJob()?.member.procedure === items[index])
+      #expect(machine.take()?.member.procedure === items[index])
     }
   }
 
@@ -193,10 +193,10 @@ import Testing
       arrive(items[4], ready())
       machine.complete([items[1], items[2], items[3]])
       machine.receive(from: arrivals)
-      let taken = (0..<5).compactMap { _ in machine.takeJob()?.member.procedure.name }
+      let taken = (0..<5).compactMap { _ in machine.take()?.member.procedure.name }
       #expect(taken == ["0", "1", "3", "4"])
       machine.makeReady(items[2])
-      #expect(machine.takeJob()?.member.procedure === items[2])
+      #expect(machine.take()?.member.procedure === items[2])
     }
   }
 }
@@ -206,8 +206,4 @@ extension ListMachine {
     advance(item, to: .start, in: 0, asking: nil)
   }
 
-  fileprivate mutating func takeJob() -> Job? {
-    guard case .job(let job) = take() else { return nil }
-    return job
-  }
 }
