@@ -15,9 +15,12 @@ struct FileMakers: Sendable {
   private var folders: [FilePath: Folder] = [:]
   /// The length of the longest path in `folders`.
   private var longest = 0
+  /// How many steps make something.
+  private let count: Int
 
   /// Throws if two steps make one file: its contents would depend on which step ended last.
   init(_ steps: [Step]) throws(PlanError) {
+    count = steps.count { !$0.outputs.isEmpty }
     makers.reserveCapacity(steps.count)
     for (index, step) in steps.enumerated() {
       for output in step.outputs {
@@ -41,16 +44,19 @@ struct FileMakers: Sendable {
   func steps(making path: FilePath) -> [Int] {
     let result = steps(makingItself: path)
     switch (try? FileStatus(path, followsLinks: false))?.kind {
-    case .folder: return result + steps(behindLinksIn: path)
+    case .folder: return result + steps(behindLinksIn: path, besides: result)
     case .link:
       guard let target = realPaths.target(path) else { return result }
-      return result + steps(at: target) + steps(behindLinksIn: target)
+      let all = result + steps(at: target)
+      return all + steps(behindLinksIn: target, besides: all)
     case .file, .other, nil: return result
     }
   }
 
-  private func steps(behindLinksIn folder: FilePath) -> [Int] {
-    realPaths.targets(ofLinksIn: folder).flatMap(steps(at:))
+  private func steps(behindLinksIn folder: FilePath, besides known: [Int]) -> [Int] {
+    // Usually a folder is small, but it may be the root, and then it has every output.
+    if Set(known).count == count { return [] }
+    return realPaths.targets(ofLinksIn: folder).flatMap(steps(at:))
   }
 
   /// The steps that make a file, a folder above it, or, if it is a folder, something in it.
