@@ -1,6 +1,7 @@
 // Not in main.swift: closures there belong to the main actor, whose thread waits.
 import Cancellation
 import Dispatch
+import Foundation
 import Procedures
 import ProceduresTimeline
 
@@ -203,9 +204,11 @@ let cases: [String: @Sendable (Int) -> Void] = [
     for _ in 0..<count { _ = CancellationTokenSource(linkedTo: token) }
   },
   "child": { count in
-    run { queue in
-      queue.add(GroupProcedure(children: (0..<count).map { _ in NoOperation() }))
-    }
+    // Whether the worker's reference ends before the program is a matter of threads. The last one is
+    // here, and the children are released with it.
+    var group = GroupProcedure(children: (0..<count).map { _ in NoOperation() })
+    run { queue in queue.add(group) }
+    while !isKnownUniquelyReferenced(&group) { usleep(1_000) }
   },
   "group": { count in
     run { queue in for _ in 0..<count { queue.add(GroupProcedure(NoOperation())) } }
