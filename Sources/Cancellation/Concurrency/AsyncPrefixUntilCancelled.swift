@@ -110,12 +110,13 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     // After a cancel this returns, and the task may go on.
     let body = BodyTask.current?.inCallOfItsOwn()
     defer { body?.endCall() }
-    let task = Task {
-      BodyTask.beginStandingIn(for: body, endedBy: token.identity)
-      defer { BodyTask.endStandingIn() }
-      guard let outcome = await self.next(isolation: actor) else { return }
-      turn.end(Handover(value: outcome))
-    }
+    let step: any AbandonableStep = IteratorStep(of: self, as: body, under: token, turn)
+    let task =
+      if actor == nil, let executor = HelperExecutor.current {
+        Task(executorPreference: executor) { await step.take(on: nil) }
+      } else {
+        Task { await step.take(on: actor) }
+      }
     let registration = token.onCancel {
       turn.end(nil)
       task.cancel()
@@ -127,6 +128,35 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     }
     registration.remove()
     return outcome?.value
+  }
+}
+
+/// The step of an iterator, as its task knows it: without its type, which a task may not capture.
+private protocol AbandonableStep: Sendable {
+  func take(on actor: isolated (any Actor)?) async
+}
+
+private struct IteratorStep<Base: AsyncIteratorProtocol>: AbandonableStep {
+  typealias Iterator = AbandonableIterator<Base>
+
+  private let iterator: Iterator
+  private let body: BodyTask?
+  private let token: CancellationToken
+  private let turn: IteratorTurn<Iterator.Outcome>
+
+  /// - Parameter body: the body for which the task stands in.
+  init(
+    of iterator: Iterator, as body: BodyTask?, under token: CancellationToken,
+    _ turn: IteratorTurn<Iterator.Outcome>
+  ) {
+    (self.iterator, self.body, self.token, self.turn) = (iterator, body, token, turn)
+  }
+
+  func take(on actor: isolated (any Actor)?) async {
+    BodyTask.beginStandingIn(for: body, endedBy: token.identity)
+    defer { BodyTask.endStandingIn() }
+    guard let outcome = await iterator.next(isolation: actor) else { return }
+    turn.end(Handover(value: outcome))
   }
 }
 

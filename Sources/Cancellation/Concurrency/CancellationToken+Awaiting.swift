@@ -12,7 +12,8 @@ extension CancellationToken {
   /// ```
   ///
   /// - Returns: true if the token was cancelled; false if it will never be, or if the awaiting task
-  ///   was cancelled first.
+  ///   was cancelled first. In `withCancellationToken`, a cancel of the task is also one of the
+  ///   token: there ask `token.isCancelled` afterwards.
   @discardableResult
   public func waitUntilCancelled() async -> Bool {
     guard let state, !state.isSettled else { return isCancelled }

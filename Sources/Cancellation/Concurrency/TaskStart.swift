@@ -30,12 +30,19 @@ struct TaskStart<Success: Sendable>: @unchecked Sendable {
   private static func start(
     _ start: Self, _ priority: TaskPriority?, on actor: isolated (any Actor)?
   ) -> Task<Success, any Error> {
-    Task(priority: priority) {
-      _ = actor
-      await start.place.isOpen()
-      defer { start.place.taskHasEnded() }
-      return try await start.operation()
+    if actor == nil, let executor = HelperExecutor.current {
+      return Task(executorPreference: executor, priority: priority) { try await start.run() }
     }
+    return Task(priority: priority) {
+      _ = actor
+      return try await start.run()
+    }
+  }
+
+  private nonisolated(nonsending) func run() async throws -> Success {
+    await place.isOpen()
+    defer { place.taskHasEnded() }
+    return try await operation()
   }
 }
 

@@ -29,7 +29,8 @@ public nonisolated(nonsending) func withCancellationShield<Success: Sendable, Fa
   _ operation: sending @escaping @isolated(any) () async throws(Failure) -> Success
 ) async throws(Failure) -> Success {
   let body = BodyTask.current
-  let task = Task { () async -> Result<Success, Failure> in
+  let task = Task(executorPreference: HelperExecutor.current) {
+    () async -> Result<Success, Failure> in
     BodyTask.beginStandingIn(for: body, endedBy: nil)
     defer { BodyTask.endStandingIn() }
     do throws(Failure) {

@@ -56,7 +56,7 @@ final class StoredTask: TaskPlace, @unchecked Sendable {
   /// result.
   func task<Success: Sendable>() -> Task<Success, any Error> {
     if let task = attachment.withLock({ $0.task }) as? Task<Success, any Error> { return task }
-    return Task {
+    return Task(executorPreference: HelperExecutor.current) {
       guard let task = await self.attachedTask() as? Task<Success, any Error> else {
         throw CancellationError()
       }

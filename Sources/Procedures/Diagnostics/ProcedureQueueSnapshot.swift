@@ -11,7 +11,8 @@ internal import ProcedurePrimitives
 /// ```
 ///
 /// Print it, or paste `mermaid` into a document. A snapshot reads one procedure after another while
-/// others go on, so two of its lines may be some microseconds apart.
+/// others go on, so two of its lines may be some microseconds apart, and one that ends meanwhile is
+/// shown as finished.
 public struct ProcedureQueueSnapshot: Sendable, CustomStringConvertible {
   /// One unfinished procedure.
   public struct Entry: Identifiable, Sendable {

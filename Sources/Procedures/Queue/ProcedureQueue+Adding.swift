@@ -92,7 +92,9 @@ extension ProcedureQueue {
       // 1. Add the procedure only here: if this task was cancelled before, the procedure is, too.
       list.admit(procedure)
       // 2. Wait in another task, which this one's cancel does not end.
-      return await Task { await procedure.outcome(waitingIn: name, as: body) }.value
+      return await Task(executorPreference: HelperExecutor.current) {
+        await procedure.outcome(waitingIn: name, as: body)
+      }.value
     } onCancel: {
       procedure.cancel(because: .taskCancelled)
     }

@@ -19,7 +19,8 @@ internal import ProcedurePrimitives
 /// call waits for its procedures. Cancel them if they should not run.
 ///
 /// `body` runs on the caller's actor, and its error is rethrown with its type. The parameters are
-/// those of `ProcedureQueue`.
+/// those of `ProcedureQueue`. In a procedure of a simulation, the queue is one of the simulation, with
+/// its clock.
 ///
 /// - Returns: the result of `body`.
 @discardableResult
@@ -29,9 +30,16 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   clock: TimerClock = .continuous,
   _ body: nonisolated(nonsending) (ProcedureQueue) async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let queue = ProcedureQueue(
-    name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
-    qualityOfService: qualityOfService, underlyingQueue: underlyingQueue, clock: clock)
+  let queue =
+    if let simulated = HelperExecutor.current as? SchedulingContext {
+      ProcedureQueue(
+        name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
+        qualityOfService: qualityOfService, scheduler: simulated.scheduler, clock: simulated.clock)
+    } else {
+      ProcedureQueue(
+        name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
+        qualityOfService: qualityOfService, underlyingQueue: underlyingQueue, clock: clock)
+    }
   let result = await withTaskCancellationHandler { () -> Swift.Result<Result, Failure> in
     // 1. An error of the body ends the procedures. Members and later additions are cancelled.
     let result: Swift.Result<Result, Failure>
@@ -47,7 +55,9 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
     //    wait.
     if queue.count > 0 {
       let body = BodyTask.current
-      await Task { _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue") }.value
+      await Task(executorPreference: HelperExecutor.current) {
+        _ = await queue.list.waitUntilEmpty(as: body, in: "withProcedureQueue")
+      }.value
     }
     return result
   } onCancel: {

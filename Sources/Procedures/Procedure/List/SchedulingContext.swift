@@ -36,7 +36,7 @@ package final class SchedulingContext: Sendable {
   var wantsLooks: Bool { @inline(__always) get { supervisor.wantsLooks } }
 
   /// The context for turns of procedures on no queue.
-  static var detached: SchedulingContext { DetachedSurroundings.current.context }
+  static var detached: SchedulingContext { DetachedSurroundings.currentContext }
 }
 
 /// The preferred executor of tasks that evaluate conditions. The work of such a task between two
@@ -67,21 +67,16 @@ package final class DetachedSurroundings: Sendable {
 
   private static let onDispatch = DetachedSurroundings(
     scheduler: DispatchScheduler(line: .shared(.default)), clock: .continuous)
-  private static let replacement = TaskLocal<DetachedSurroundings?>(wrappedValue: nil)
 
-  /// Whether there ever was a replacement.
-  private static let wereReplaced = AtomicByte(0)
-
-  static var current: DetachedSurroundings {
-    if wereReplaced.load() == 0 { return onDispatch }
-    return replacement.get() ?? onDispatch
+  static var currentContext: SchedulingContext {
+    guard let executor = HelperExecutor.current else { return onDispatch.context }
+    return executor as? SchedulingContext ?? onDispatch.context
   }
 
   /// Runs procedures without a queue here while `body` runs, on this thread and in tasks that it
-  /// starts.
+  /// starts; and the tasks that calls of this library make there.
   package func replacingDispatch<Result>(_ body: () throws -> Result) rethrows -> Result {
-    Self.wereReplaced.store(1)
-    return try Self.replacement.withValue(self, operation: body)
+    try HelperExecutor.replacing(with: context, body)
   }
 }
 
@@ -90,6 +85,6 @@ struct SurroundingGenerator: RandomNumberGenerator, Sendable {
   private var system = SystemRandomNumberGenerator()
 
   mutating func next() -> UInt64 {
-    DetachedSurroundings.current.context.scheduler.drawNumber() ?? system.next()
+    SchedulingContext.detached.scheduler.drawNumber() ?? system.next()
   }
 }
