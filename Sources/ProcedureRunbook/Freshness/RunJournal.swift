@@ -160,7 +160,7 @@ final class RunJournal: Sendable {
       }
       let files = outputs.map { state.known.number(of: absolute($0)) }
       let start = StepRecord.Start(step: step, plan: number, outputs: files, doubt: doubt)
-      state.known.start(start, identity.all)
+      state.known.start(start)
       let line = JournalLine.started(
         plan: number, step: step, identity: identity.all, doubt: doubt, outputs: outputs.map(name))
       return problem(of: write(line.text, &state))
@@ -501,8 +501,7 @@ final class RunJournal: Sendable {
         // Without outputs, no record at all has the same effect.
         guard !outputs.isEmpty else { continue }
         new.start(
-          .init(step: start.step, plan: start.plan, outputs: outputs, doubt: start.doubt),
-          Fingerprint())
+          .init(step: start.step, plan: start.plan, outputs: outputs, doubt: start.doubt))
         text +=
           JournalLine.started(
             plan: start.plan, step: start.step, identity: Fingerprint(), doubt: start.doubt,

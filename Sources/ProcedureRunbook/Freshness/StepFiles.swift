@@ -69,7 +69,7 @@ struct StepFiles: Sendable {
     self.outputPaths = outputPaths
     let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
     self.own = own
-    keys = RecordKeys(of: step, outputPaths, identity)
+    keys = RecordKeys(of: step, outputPaths)
     let isOfOther = { (path: FilePath) in others.contain(path, notOf: step.name) }
     inputs = step.inputs.filter { !own.make(step.path(of: $0), unless: isOfOther) }
   }
@@ -399,10 +399,8 @@ struct StepFiles: Sendable {
 }
 
 extension RecordKeys {
-  init(of step: Step, _ outputPaths: [FilePath], _ identity: StepIdentity) {
-    self =
-      outputPaths.isEmpty
-      ? .name(step.name, identity) : .outputs(outputPaths.map(\.shortest))
+  init(of step: Step, _ outputPaths: [FilePath]) {
+    self = outputPaths.isEmpty ? .name(step.name) : .outputs(outputPaths.map(\.shortest))
   }
 }
 
