@@ -8,7 +8,7 @@ struct JournalState: Sendable {
     var stamp: Fingerprint?
     /// The record of the step that made it last.
     var record: Int32?
-    /// Whether all that is in it, if it is a folder, comes from steps: nothing of others was in it
+    /// Whether all of it comes from steps: nothing of others was there, or in it if it is a folder,
     /// when its step began for the first time.
     var wasEmpty = false
   }
@@ -165,11 +165,13 @@ struct JournalState: Sendable {
     recordsByName[name] = outputs.isEmpty ? index : nil
   }
 
-  /// Notes that no step makes the file any more.
-  mutating func forget(_ path: FilePath) {
-    guard let number = numbers[path] else { return }
+  /// Notes that no step makes the file any more. Returns whether it was known to come from steps.
+  @discardableResult
+  mutating func forget(_ path: FilePath) -> Bool {
+    guard let number = numbers[path] else { return false }
     files[Int(number)].record = nil
-    files[Int(number)].wasEmpty = false
+    defer { files[Int(number)].wasEmpty = false }
+    return files[Int(number)].wasEmpty
   }
 
   /// Notes that nothing of others is at an output. Returns whether this is new.

@@ -637,6 +637,49 @@ struct RunbookFreshnessTests {
     }
   }
 
+  @Test("a file that was there before its step, or that its step read, is not named and stays")
+  func usersFile() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        [{"name": "fmt", "run": "sort -o src.c src.c", "inputs": "src.c", "outputs": "src.c"},
+         {"name": "bad", "run": "false", "outputs": "half"},
+         {"name": "over", "run": "echo 1 > there; echo > there.d", "outputs": "there", "depfile": "there.d"},
+         {"name": "new", "run": "echo 1 > new; echo > new.d", "outputs": "new", "depfile": "new.d"},
+         {"name": "was", "run": "echo 1 > was", "outputs": "was"}]
+        """,
+      """
+      touch half there there.d; printf '2\\n1\\n' > src.c
+      $RUNBOOK -q -k plan.json > text
+      echo '[{"name": "was", "run": "sort -o was was", "inputs": "was", "outputs": "was"}]' > plan.json
+      for i in $(seq 40); do $RUNBOOK -q --force plan.json 2> said; done; cat said
+      echo '[{"name": "z", "run": "true"}]' > plan.json; $RUNBOOK --prune plan.json
+      """)
+    let lines = execution.lines
+    #expect(
+      lines.prefix(2) == [
+        "runbook: 'new' was made by step 'new', which is not in the plan any more; --prune removes it",
+        "runbook: 'new.d' was made by step 'new', which is not in the plan any more; --prune removes it",
+      ], "\(execution.output)\(execution.errorOutput)")
+    #expect(
+      lines.dropFirst(2).filter { $0.contains("remove") } == [
+        "removed 'new.d', which step 'new' had made", "removed 'new', which step 'new' had made",
+      ], "\(execution.output)")
+    #expect(execution.errorOutput == "", "\(execution.errorOutput)")
+    for file in ["src.c", "half", "there", "there.d", "was"] { #expect(runbook.hasFile(file)) }
+  }
+
+  @Test("a pattern finds a file that was there before the step that has gone")
+  func patternOfUsersFile() async throws {
+    let ends = try await ends(
+      #"[{"name": "fmt", "run": "sort -o a.c a.c", "inputs": "a.c", "outputs": "a.c"}]"#,
+      """
+      echo 1 > a.c; run
+      echo '[{"name": "cc", "run": "cat \\"$@\\" > out", "inputs": "*.c", "outputs": "out"}]' > plan.json
+      run; cat out
+      """)
+    #expect(ends == ["1 succeeded", "1 succeeded", "1"])
+  }
+
   @Test("a file of a gone step in an included plan is named, and --prune removes it")
   func included() async throws {
     let execution = try await runbook.shell(
