@@ -38,7 +38,7 @@ final class RunRecord: Sendable {
       (name, group) = (step.name, step.group)
       (self.outcome, self.start) = (outcome, start)
       if case .timedOut(let limit, of: .attempt) = outcome {
-        // The limit counts from a moment before that in which the program began.
+        // While a machine is full, a program begins after its limit does.
         self.duration = duration.map { max($0, limit) }
       } else {
         self.duration = duration
