@@ -16,6 +16,8 @@
 ///    Living steps are those of this plan, and of all other plans that were run here or are beside
 ///    it.
 /// 3. No living step names it among its inputs, or has read it, by its `depfile`.
+/// 4. Nothing of others was there when its step first began, and its step did not read it: else it
+///    is the user's. A folder with such files in it stays as well, and `--prune` says so.
 struct DeadFiles {
   struct File {
     let path: FilePath
@@ -25,7 +27,7 @@ struct DeadFiles {
     let journal: RunJournal
     /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
-    /// Whether all in it is of steps, if it is a folder.
+    /// Whether all in it is of steps. Always true but for folders.
     let wasEmpty: Bool
   }
 
@@ -46,7 +48,9 @@ struct DeadFiles {
       for made in journal.made(notIn: outputs)
       where journals.isOfThisPlan(made, orShared: journal) {
         for file in journal.files(of: made) where !outputs.contains(file.path) {
-          guard (try? FileStatus(file.path, followsLinks: false)) != nil else { continue }
+          guard (try? FileStatus(file.path, followsLinks: false)) != nil,
+            file.wasEmpty || (try? FileStatus(file.path))?.kind == .folder
+          else { continue }
           candidates.append(
             File(
               path: file.path, step: file.step, isRenamed: names.contains(file.step),
@@ -79,7 +83,7 @@ struct DeadFiles {
   /// with files that were there before: those belong to the user.
   func sentences(from directory: FilePath) -> [String] {
     let most = 5
-    let files = files.reversed().filter { isOfSteps($0) && isAsLeft($0) }
+    let files = files.reversed().filter { $0.wasEmpty && isAsLeft($0) }
     var sentences = files.prefix(most).map { file in
       "'\(Self.shown(file.path, directory))' was made by step '\(file.step.visible)', "
         + (file.isRenamed
@@ -114,7 +118,7 @@ struct DeadFiles {
     for file in files {
       let name = "'\(Self.shown(file.path, directory))'"
       let maker = "step '\(file.step.visible)'"
-      guard isOfSteps(file) else {
+      guard file.wasEmpty else {
         problems.append(
           "\(name) is not known to have been empty before \(maker) made it, and stays: "
             + "remove in it what you do not need")
@@ -135,11 +139,6 @@ struct DeadFiles {
       }
     }
     return (lines, problems)
-  }
-
-  /// Whether nothing in it is of others than steps: a file is its step's as a whole.
-  private func isOfSteps(_ file: File) -> Bool {
-    file.wasEmpty || (try? FileStatus(file.path))?.kind != .folder
   }
 
   /// Whether the file is unchanged. A file of a step that failed counts as unchanged.

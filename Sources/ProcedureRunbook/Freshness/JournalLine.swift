@@ -23,7 +23,7 @@ import ProceduresProcess
 /// job      KEY-AND-ID MARKS FILE-OR-NAME     the step is a cluster job; without a key: it was one
 /// ```
 ///
-/// Names are bytes: `%20` stands for a space. Paths are relative to the directory of the journal.
+/// The identity in `started` is for people who read it. Names are bytes: `%20` stands for a space. Paths are relative to the directory of the journal.
 enum JournalLine: Equatable {
   case run(process: String, machine: String)
   case plan(Int, FilePath)
@@ -266,10 +266,10 @@ struct JournalLines {
       guard version < state.versions.count + 1_000_000 else { return }
       let file = state.number(of: path(name))
       state.set(version, .init(file: file, digest: digest), stamp)
-    case .started(let plan, let step, let identity, let doubt, let outputs):
+    case .started(let plan, let step, _, let doubt, let outputs):
       let paths = outputs.map(path)
       let files = paths.map { state.number(of: $0) }
-      state.start(.init(step: step, plan: plan, outputs: files, doubt: doubt), identity)
+      state.start(.init(step: step, plan: plan, outputs: files, doubt: doubt))
     case .done(let plan, let step, let identity, let inputs, let outputs, let dependencies):
       state.succeed(
         .init(

@@ -8,7 +8,7 @@ struct JournalState: Sendable {
     var stamp: Fingerprint?
     /// The record of the step that made it last.
     var record: Int32?
-    /// Whether all that is in it, if it is a folder, comes from steps: nothing of others was in it
+    /// Whether all of it comes from steps: nothing of others was there, or in it if it is a folder,
     /// when its step began for the first time.
     var wasEmpty = false
   }
@@ -24,19 +24,13 @@ struct JournalState: Sendable {
   /// nil for a lost line.
   private(set) var versions: [Version?] = []
   private(set) var records: [StepRecord?] = []
-  private var recordsByName: [NamedKey: Int32] = [:]
-  /// The identities under one name, the oldest first.
-  private var identities: [Name: [Fingerprint]] = [:]
+  /// The records of steps without outputs. Each is of the last step that ran under its name.
+  private var recordsByName: [Name: Int32] = [:]
   /// nil for a lost line.
   private(set) var plans: [FilePath?] = []
   /// Directories whose journals have records of plans of this directory.
   private(set) var otherDirectories: [FilePath] = []
   var jobs: [JobKey: RunJournal.Job] = [:]
-
-  private struct NamedKey: Hashable {
-    let name: Name
-    let identity: Fingerprint
-  }
 
   /// Found by a name, or by the first output: few steps are submitted as jobs.
   struct JobKey: Hashable, Sendable {
@@ -123,9 +117,8 @@ struct JournalState: Sendable {
 
   func record(at keys: RecordKeys) -> StepRecord? {
     switch keys {
-    case .name(let name, let identity):
-      return recordsByName[NamedKey(name: name, identity: identity.all)]
-        .flatMap { records[Int($0)] }
+    case .name(let name):
+      return recordsByName[name].flatMap { records[Int($0)] }
     case .outputs(let paths):
       // All outputs must have the same record: if another step has made one since, this one is not
       // valid.
@@ -140,8 +133,8 @@ struct JournalState: Sendable {
     }
   }
 
-  mutating func start(_ start: StepRecord.Start, _ identity: Fingerprint) {
-    add(.started(start), start.outputs, start.step, identity)
+  mutating func start(_ start: StepRecord.Start) {
+    add(.started(start), start.outputs, start.step)
   }
 
   /// - Returns: false if the line of a version was lost.
@@ -156,13 +149,11 @@ struct JournalState: Sendable {
     // The last output is the depfile, which has no record.
     var outputs = success.outputs.compactMap { version($0)?.file }
     if success.dependencies != nil { outputs = outputs.dropLast() }
-    add(.succeeded(success), outputs, success.step, success.identity.all)
+    add(.succeeded(success), outputs, success.step)
     return true
   }
 
-  private mutating func add(
-    _ record: StepRecord, _ outputs: [Int32], _ name: Name, _ identity: Fingerprint
-  ) {
+  private mutating func add(_ record: StepRecord, _ outputs: [Int32], _ name: Name) {
     let index = Int32(records.count)
     records.append(record)
     for file in outputs {
@@ -171,25 +162,16 @@ struct JournalState: Sendable {
       let number = path == shortest ? file : number(of: shortest)
       files[Int(number)].record = index
     }
-    guard outputs.isEmpty else { return }
-    guard recordsByName.updateValue(index, forKey: NamedKey(name: name, identity: identity)) == nil
-    else { return }
-    identities[name, default: []].append(identity)
-    if let count = identities[name]?.count, count > Self.mostOfOneName,
-      let oldest = identities[name]?.removeFirst()
-    {
-      recordsByName[NamedKey(name: name, identity: oldest)] = nil
-    }
+    recordsByName[name] = outputs.isEmpty ? index : nil
   }
 
-  /// The number of commands that are remembered for one name.
-  private static let mostOfOneName = 8
-
-  /// Notes that no step makes the file any more.
-  mutating func forget(_ path: FilePath) {
-    guard let number = numbers[path] else { return }
+  /// Notes that no step makes the file any more. Returns whether it was known to come from steps.
+  @discardableResult
+  mutating func forget(_ path: FilePath) -> Bool {
+    guard let number = numbers[path] else { return false }
     files[Int(number)].record = nil
-    files[Int(number)].wasEmpty = false
+    defer { files[Int(number)].wasEmpty = false }
+    return files[Int(number)].wasEmpty
   }
 
   /// Notes that nothing of others is at an output. Returns whether this is new.

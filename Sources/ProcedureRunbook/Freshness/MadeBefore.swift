@@ -1,8 +1,8 @@
 /// Files that steps of this plan have made in earlier runs, and that are unchanged since.
 ///
 /// A pattern of the plan finds such a file only if a step still makes it: otherwise outputs of
-/// removed steps would be processed for ever. A file that has changed since belongs to the user,
-/// and counts.
+/// removed steps would be processed for ever. A file that has changed since, or was there before
+/// its step, belongs to the user, and counts.
 struct MadeBefore {
   private var files: [FilePath: (journal: RunJournal, digest: Fingerprint?)] = [:]
   private var reader = FileReader()
@@ -15,7 +15,9 @@ struct MadeBefore {
     // The steps are not known yet; the journal knows the other directories with records.
     for journal in journals.all(of: []) {
       for made in journal.made(notIn: []) where journals.isOfThisPlan(made) {
-        for file in journal.files(of: made) { files[file.path] = (journal, file.digest) }
+        for file in journal.files(of: made) where file.wasEmpty {
+          files[file.path] = (journal, file.digest)
+        }
       }
     }
   }

@@ -147,20 +147,24 @@ final class RunJournal: Sendable {
   /// cannot be noted.
   ///
   /// - Parameters:
-  ///   - empty: the outputs at which there is nothing yet, but for what other steps make.
+  ///   - empty: the files that it makes where there is nothing yet, but for what other steps make.
+  ///   - read: the files that it makes of themselves, so that they are the user's.
   ///   - doubt: the reason why a success does not count; nil at the start.
   func noteStart(
     of step: Name, _ identity: StepIdentity, makes outputs: [FilePath], empty: [FilePath] = [],
-    plan: FilePath, doubt: String? = nil
+    read: [FilePath] = [], plan: FilePath, doubt: String? = nil
   ) -> String? {
     state.withLock { state in
       let number = number(ofPlan: plan, &state)
       for path in empty.map({ absolute($0.shortest) }) where state.known.noteEmpty(path) {
         state.pending += JournalLine.empty(name(path)).text
       }
+      for path in read.map({ absolute($0.shortest) }) where state.known.forget(path) {
+        state.pending += JournalLine.gone(name(path)).text
+      }
       let files = outputs.map { state.known.number(of: absolute($0)) }
       let start = StepRecord.Start(step: step, plan: number, outputs: files, doubt: doubt)
-      state.known.start(start, identity.all)
+      state.known.start(start)
       let line = JournalLine.started(
         plan: number, step: step, identity: identity.all, doubt: doubt, outputs: outputs.map(name))
       return problem(of: write(line.text, &state))
@@ -317,7 +321,7 @@ final class RunJournal: Sendable {
     let step: Name
     /// The digest that the step left; nil if the step did not succeed.
     let digest: Fingerprint?
-    /// Whether all in it is of steps, if it is a folder.
+    /// Whether nothing of others was there when a step first began to make it.
     let wasEmpty: Bool
   }
 
@@ -501,8 +505,7 @@ final class RunJournal: Sendable {
         // Without outputs, no record at all has the same effect.
         guard !outputs.isEmpty else { continue }
         new.start(
-          .init(step: start.step, plan: start.plan, outputs: outputs, doubt: start.doubt),
-          Fingerprint())
+          .init(step: start.step, plan: start.plan, outputs: outputs, doubt: start.doubt))
         text +=
           JournalLine.started(
             plan: start.plan, step: start.step, identity: Fingerprint(), doubt: start.doubt,
@@ -517,9 +520,9 @@ final class RunJournal: Sendable {
         text += Self.line(success).text
       }
     }
-    // Only for folders does it matter who has filled them.
-    for file in old.files where file.wasEmpty && file.record != nil {
-      guard (try? FileStatus(file.path))?.kind == .folder else { continue }
+    // Where nothing is, the next start notes it again.
+    for file in old.files where file.wasEmpty {
+      guard (try? FileStatus(file.path, followsLinks: false)) != nil else { continue }
       new.noteEmpty(file.path)
       text += JournalLine.empty(name(file.path)).text
     }

@@ -69,7 +69,7 @@ struct StepFiles: Sendable {
     self.outputPaths = outputPaths
     let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
     self.own = own
-    keys = RecordKeys(of: step, outputPaths, identity)
+    keys = RecordKeys(of: step, outputPaths)
     let isOfOther = { (path: FilePath) in others.contain(path, notOf: step.name) }
     inputs = step.inputs.filter { !own.make(step.path(of: $0), unless: isOfOther) }
   }
@@ -376,12 +376,17 @@ struct StepFiles: Sendable {
 
   /// - Parameter doubt: the reason why its success does not count; nil at the start.
   func noteStart(plan: FilePath, doubt: String? = nil) -> String? {
-    journal.noteStart(
+    let made =
+      doubt == nil ? outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) } : []
+    let inputs = Set(step.inputs.map { step.path(of: $0).shortest })
+    let isRead = { (path: FilePath) in inputs.contains(path.shortest) }
+    return journal.noteStart(
       of: step.name, identity, makes: outputPaths,
-      empty: doubt == nil ? outputPaths.filter { isEmpty($0) } : [], plan: plan, doubt: doubt)
+      empty: made.filter { !isRead($0) && isEmpty($0) }, read: made.filter(isRead), plan: plan,
+      doubt: doubt)
   }
 
-  /// Whether nothing is at an output, or a folder without files, but for those of other steps.
+  /// Whether nothing is at a path, or a folder without files, but for those of other steps.
   private func isEmpty(_ path: FilePath) -> Bool {
     guard let status = try? FileStatus(path, followsLinks: false) else { return true }
     guard status.kind == .folder, let entries = Directory.entries(in: path) else { return false }
@@ -399,10 +404,8 @@ struct StepFiles: Sendable {
 }
 
 extension RecordKeys {
-  init(of step: Step, _ outputPaths: [FilePath], _ identity: StepIdentity) {
-    self =
-      outputPaths.isEmpty
-      ? .name(step.name, identity) : .outputs(outputPaths.map(\.shortest))
+  init(of step: Step, _ outputPaths: [FilePath]) {
+    self = outputPaths.isEmpty ? .name(step.name) : .outputs(outputPaths.map(\.shortest))
   }
 }
 

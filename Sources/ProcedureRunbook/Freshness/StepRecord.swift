@@ -36,7 +36,7 @@ struct StepIdentity: Equatable, Sendable {
   }
 }
 
-/// The record of a step, found by its outputs.
+/// The record of a step, found by its outputs, or by its name if it has none.
 enum StepRecord: Sendable {
   /// It began, and has not succeeded since.
   case started(Start)
@@ -69,7 +69,7 @@ enum StepRecord: Sendable {
 /// The key of a step's record: its outputs, or its name if it has none.
 enum RecordKeys: Sendable {
   case outputs([FilePath])
-  /// The name and the work, since steps of two plans may share a name, and make no file that tells
-  /// them apart.
-  case name(Name, StepIdentity)
+  /// What ran last under the name counts, with any command and in any plan: no file tells whether it
+  /// has undone what the one before it did.
+  case name(Name)
 }

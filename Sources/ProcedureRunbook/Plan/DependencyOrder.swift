@@ -55,9 +55,7 @@ struct DependencyOrder {
   private static func versions(of step: Step, _ journals: RunJournals) -> VersionList? {
     let journal = journals.journal(of: step)
     let paths = step.outputs.map { step.path(of: $0) }
-    guard
-      case .succeeded(let success)? = journal.record(
-        at: RecordKeys(of: step, paths, StepIdentity(of: step))),
+    guard case .succeeded(let success)? = journal.record(at: RecordKeys(of: step, paths)),
       let dependencies = success.dependencies, let depfile = success.outputs.suffix(1).first
     else { return nil }
     let comparison = journals.looks(for: step)

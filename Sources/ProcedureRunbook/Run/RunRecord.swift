@@ -36,7 +36,13 @@ final class RunRecord: Sendable {
       untilReady: Duration? = nil, attempts: Int, lastOutput: [String]
     ) {
       (name, group) = (step.name, step.group)
-      (self.outcome, self.start, self.duration) = (outcome, start, duration)
+      (self.outcome, self.start) = (outcome, start)
+      if case .timedOut(let limit, of: .attempt) = outcome {
+        // While a machine is full, a program begins after its limit does.
+        self.duration = duration.map { max($0, limit) }
+      } else {
+        self.duration = duration
+      }
       self.untilReady = untilReady
       (self.attempts, self.lastOutput) = (attempts, lastOutput)
     }

@@ -40,16 +40,23 @@ struct StepCheck: SynchronousCondition {
         + "to ask whether there is one, write 'command -v NAME || false'")
   }
 
-  /// It could not be run, or was ended by a signal.
+  /// It could not be run, was ended by a signal, or took too long.
   private var failure: any Error {
     switch command.errors.first {
     case let error as ProcessError:
       let reason = error.result?.exit.description ?? error.description
       return StepCheckFailed(description: "'\(key.rawValue)' \(reason)")
+    case let error as ProcedureError where error.code == .timedOut:
+      return StepCheckTimedOut(key: key)
     case let error?:
       return error
     case nil:
       return StepCheckFailed(description: "'\(key.rawValue)' has no exit status")
     }
   }
+}
+
+/// A check took longer than the time limit of its step.
+struct StepCheckTimedOut: Error {
+  let key: StepCheck.Key
 }

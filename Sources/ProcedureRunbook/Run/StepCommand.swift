@@ -152,7 +152,10 @@ struct StepCommand: Sendable {
   ) -> ProcessProcedure {
     command.name = name
     if hasTimeout, let timeout = step.timeout {
-      command.add(observer: TimeoutObserver(by: timeout))
+      // From the start of its program, as its duration: before that it may wait for the jobserver.
+      command.addDidExecuteBlockObserver { command in
+        command.add(observer: TimeoutObserver(by: timeout))
+      }
     }
     programs.watch(command)
     return command

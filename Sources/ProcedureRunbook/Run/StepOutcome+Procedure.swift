@@ -21,13 +21,15 @@ extension StepOutcome {
       self = .succeeded
     case (_, let error as StepCheckFailed):
       self = .failed(error.description)
+    case (_, let error as StepCheckTimedOut):
+      self = .timedOut(step.timeout ?? .zero, of: .check(error.key))
     case (_, let error as ProcedureError) where error.isOfDependency && !error.comesFromRun:
       self = .skipped(after: error.culprit(notIn: groups))
     case (_, let error as ProcedureError) where error.code == .timedOut:
       self = .timedOut(step.timeout ?? .zero)
     case (.cancelled, _):
       self =
-        hasRun ? runTimeout.map { .timedOut($0, isOfRun: true) } ?? .cancelled : .notRun
+        hasRun ? runTimeout.map { .timedOut($0, of: .run) } ?? .cancelled : .notRun
     case (.failed, let error as ProcessError):
       self = .failed(error.result?.exit.description ?? error.description)
     case (.failed, let error):

@@ -4,14 +4,22 @@ enum StepOutcome: Sendable, Equatable {
   /// It did not run because of a condition, for this reason. The steps after it go on.
   case notNeeded(String?)
   case failed(String)
-  /// The time limit of the step, or of the whole run, has passed.
-  case timedOut(Duration, isOfRun: Bool = false)
+  /// What it ran had this time, and took longer.
+  case timedOut(Duration, of: Limited = .attempt)
   /// It was stopped while it ran.
   case cancelled
   /// It was stopped before it ran.
   case notRun
   /// It did not run, because a step before it did not succeed.
   case skipped(after: String)
+
+  /// What a time limit holds for.
+  enum Limited: Sendable, Equatable {
+    case attempt
+    case check(StepCheck.Key)
+    /// The whole run, with `--timeout`.
+    case run
+  }
 
   static let upToDate = StepOutcome.notNeeded("up to date")
 
@@ -22,8 +30,10 @@ enum StepOutcome: Sendable, Equatable {
     switch self {
     case .failed(let reason): reason
     case .notNeeded(let reason): reason
-    case .timedOut(let limit, isOfRun: false): "more than \(limit.text)"
-    case .timedOut(let limit, isOfRun: true):
+    case .timedOut(let limit, of: .attempt): "more than \(limit.text)"
+    case .timedOut(let limit, of: .check(let key)):
+      "'\(key.rawValue)' took more than \(limit.text)"
+    case .timedOut(let limit, of: .run):
       "the \(limit.text) of the whole run were over (--timeout)"
     case .skipped(let name): "'\(name.visible)' did not succeed"
     case .succeeded, .cancelled, .notRun: nil

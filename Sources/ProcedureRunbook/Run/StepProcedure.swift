@@ -63,7 +63,9 @@ struct StepProcedure {
       let attempt = command.attempt(number) {
         if attempts.add(startedAt: $0) == 1 { began($0) }
       }
-      // If all attempts need the same memory, the step takes it once, together with its slot.
+      // If all attempts need the same memory, the step takes it once, together with its slot. Else
+      // each waits for its own while the step has the slot: if it held the memory of its first
+      // attempt and waited for more, two steps could wait for each other.
       if command.step.memorySizes.count > 1, !isHandedIn {
         for share in machine.shares(of: command.step, inAttempt: number) {
           attempt.add(condition: share)

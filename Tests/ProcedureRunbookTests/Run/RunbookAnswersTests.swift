@@ -194,4 +194,18 @@ struct RunbookAnswersTests {
     }
     #expect(counts.count == 12 && (counts.max() ?? 0) <= 3, "\(counts)")
   }
+
+  @Test("a step that waits for a job that a make has taken does not use up its time limit")
+  func limitBehindMake() async throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/make") else { return }
+    // The make takes the job that the first step has had, and keeps it longer than the limit.
+    let makefile = "all: 1 2\n1 2:\n\t@sleep 1.5\n"
+    #expect(OutputFile.write(makefile, to: runbook.directory.path + "/Makefile") == nil)
+    let execution = try await runbook.run(
+      plan: """
+        [{"name": "make", "run": "make", "jobserver": true}, {"name": "first", "run": "sleep 0.2"},
+         {"name": "second", "run": "true", "after": "first", "timeout": 1}]
+        """, "-j2")
+    #expect(execution.exit == .status(0), "\(execution.output)")
+  }
 }

@@ -340,12 +340,19 @@ struct RunbookTests {
       plan: """
         [{"name": "killed", "run": "touch killed", "onlyIf": "kill -9 $$"},
          {"name": "slow", "run": "touch slow", "unless": "echo $$ > pid; sleep 600; :", "timeout": 0.1},
+         {"name": "late", "run": "touch slow", "onlyIf": "sleep 600", "timeout": 0.1, "retries": 1},
          {"name": "nowhere", "run": "true", "onlyIf": "true", "directory": "no-such-directory"}]
-        """, "--keep-going")
+        """, "--keep-going", "--report", "report.json", "--junit", "junit.xml")
     #expect(execution.exit == .status(1))
     #expect(
       row("killed", in: execution)?.contains("failed: 'onlyIf' was ended by signal 9") == true)
-    #expect(row("slow", in: execution)?.contains("timed out: more than 0.10 s") == true)
+    let words = "'onlyIf' took more than 0.10 s"
+    #expect(
+      row("slow", in: execution)?.contains("timed out: 'unless' took more than 0.10 s") == true)
+    #expect(row("late", in: execution)?.contains("timed out: \(words)") == true)
+    for report in ["report.json", "junit.xml"] {
+      #expect(runbook.text(report)?.contains(words) == true, "\(report)")
+    }
     #expect(row("nowhere", in: execution)?.contains("failed: 'onlyIf'") == true)
     #expect(!runbook.hasFile("killed") && !runbook.hasFile("slow"))
     try expectGone("pid", orNeverThere: true)

@@ -17,6 +17,20 @@ struct StepOutcomeTests {
     #expect(outcome == .failed("an error of the type 'Raw', without words"))
   }
 
+  @Test(
+    "a time that is over is never longer than what is shown for it",
+    arguments: [(0.49, 0.5), (0.5, 0.5), (1.2, 1.2)])
+  func atLimit(measured: Double, shown: Double) {
+    func entry(_ outcome: StepOutcome) -> RunRecord.Entry {
+      RunRecord.Entry(
+        Step(name: "a", run: "true"), outcome, start: .zero, duration: .seconds(measured),
+        attempts: 1, lastOutput: [])
+    }
+    #expect(entry(.timedOut(.seconds(0.5))).duration == .seconds(shown))
+    #expect(entry(.timedOut(.seconds(0.5), of: .run)).duration == .seconds(measured))
+    #expect(entry(.succeeded).duration == .seconds(measured))
+  }
+
   @Test("an error with a description is shown by it")
   func words() {
     #expect(StepOutcome.sentence(StepCheckFailed(description: "it is so")) == "it is so")
