@@ -65,10 +65,11 @@ struct WrittenFiles {
     for (option, text) in files {
       let path = FilePath.normal(text, in: nil)
       let what = "'\(option)' cannot write '\(text.visible)'"
-      if let status = try? FileStatus(path) {
-        if status.kind == .folder { return "\(what): it is a folder; name a file in it" }
-        continue
+      let kind = (try? FileStatus(path))?.kind
+      if kind == .folder || text.utf8.last == UInt8(ascii: "/") {
+        return "\(what): it is a folder; name a file in it"
       }
+      if kind != nil { continue }
       guard let folder = (realPaths.target(path) ?? path).folder, folder.length > 0,
         (try? FileStatus(folder))?.kind != .folder
       else { continue }

@@ -86,7 +86,7 @@ struct RunbookOutputTests {
       """
       mkdir there; ln -s no/such link; touch file
       try() { $RUNBOOK -q "$@" plan.json 2>&1; echo "status $?"; }
-      try --report no/such/r; try --html link; try --junit there; try --trace file/t
+      try --report no/such/r; try --html link; try --junit there; try --html new/; try --trace file/t
       ls ran; try --logs new --report new/r; ls new/r
       """)
     #expect(
@@ -96,6 +96,8 @@ struct RunbookOutputTests {
         runbook: '--html' cannot write 'link': there is no folder 'no'; make it first
         status 2
         runbook: '--junit' cannot write 'there': it is a folder; name a file in it
+        status 2
+        runbook: '--html' cannot write 'new/': it is a folder; name a file in it
         status 2
         runbook: '--trace' cannot write 'file/t': there is no folder 'file'; make it first
         status 2
