@@ -48,6 +48,7 @@ struct Command {
   }
 
   private let interrupts: Interrupts
+  private let start = ContinuousClock.now
 
   @MainActor
   private func run(_ arguments: [String]) async -> Int32 {
@@ -67,40 +68,35 @@ struct Command {
       return complain("the directory '\(directory)' cannot be entered: \(reason)")
     }
     let source = PlanSource(options)
-    if let sentence = sharedFile(options, source) { return complain(sentence) }
+    let written: WrittenFiles
+    do throws(UsageError) {
+      written = try WrittenFiles(options)
+    } catch {
+      return complain("\(error)")
+    }
+    if let sentence = written.problem(withPlan: source.path) { return complain(sentence) }
     do throws(PlanError) {
       guard let path = source.path else {
         guard source.isDemo || BuiltInPlan.isAtHome else { return complain(source.missing) }
-        return try await runBuiltInPlan(source, options)
+        return try await runBuiltInPlan(source, options, written)
       }
       let reader = try PlanReader(
         InputFile(path), parameters: options.parameters, targets: source.targets)
-      return try await run(reader.journals, options, reading: reader.read)
+      return try await run(reader.journals, options, written, reading: reader.read)
     } catch {
       let file = (error.file ?? source.path).map { $0 + (error.line == nil ? ": " : ", ") }
       return complain("\(file ?? "")\(error)")
     }
   }
 
-  /// A sentence about two options that write one file, or an option that overwrites the plan.
-  private func sharedFile(_ options: Options, _ source: PlanSource) -> String? {
-    let files = options.outputFiles
-    let plan = source.path.flatMap { $0 == "-" ? nil : [$0] } ?? []
-    guard let (first, second) = OutputFile.firstPair(sharingFile: files.map(\.path) + plan)
-    else { return nil }
-    let file = "'\(files[first].path.visible)'"
-    return second < files.count
-      ? "'\(files[first].option)' and '\(files[second].option)' write one file, \(file); name another"
-      : "'\(files[first].option)' would overwrite the plan \(file); name another file"
-  }
-
   /// - Parameter read: reads the plan as it is now.
   @MainActor
   private func run(
-    _ journals: RunJournals, _ options: Options,
+    _ journals: RunJournals, _ options: Options, _ written: WrittenFiles,
     reading read: () throws(PlanError) -> PlanReader.Result
   ) async throws(PlanError) -> Int32 {
     let first = try read()
+    if let sentence = problem(first, written, journals) { return complain(sentence) }
     switch options.task {
     case .check: return StandardStreams.print(first.secrets.hiding(first.plan.counts))
     case .graph: return StandardStreams.print(first.secrets.hiding(first.plan.mermaid))
@@ -111,14 +107,14 @@ struct Command {
     case .prunePreview: return prune(first, journals, options)
     case .prune:
       let locked = try lock(
-        journals, first, reading: read, waits: options.waits, needsMain: { _ in true },
-        needsAll: true)
+        journals, first, options, reading: read, needsMain: { _ in true }, needsAll: true)
       return locked.map { prune($0, journals, options) } ?? 1
     case .run, .help, .version: break
     }
     if let logs = options.logDirectory, let reason = Directory.make(logs) {
       return complain("the directory '\(logs)' cannot be made: \(reason)")
     }
+    if let sentence = written.obstacle { return complain(sentence) }
     let limit = JobLimit(
       wanted: options.jobs ?? max(1, Self.processorCount),
       descriptorsPerJob: options.logDirectory == nil ? 2 : 3)
@@ -129,25 +125,39 @@ struct Command {
     if let note = limit.note { StandardStreams.complain(note) }
     let hasJobs = { (plan: Plan) in plan.steps.contains { $0.executor(options) != nil } }
     guard
-      let locked = try lock(
-        journals, first, reading: read, waits: options.waits, needsMain: hasJobs)
+      let locked = try lock(journals, first, options, reading: read, needsMain: hasJobs)
     else { return 1 }
+    if let sentence = problem(locked, written, journals) { return complain(sentence) }
     // No lock is needed to see which jobs an earlier run has left.
     let mayHaveJobs = hasJobs(locked.plan) || JobFiles.areThere(in: journals.directory)
     let run = PlanRun(
       locked.plan, of: locked.full, journals: journals, hasJobs: mayHaveJobs,
       secrets: locked.secrets, options: options, limit: limit,
-      memory: options.memory ?? Self.memory, interrupts: interrupts)
+      memory: options.memory ?? Self.memory, interrupts: interrupts, until: deadline(options))
     return await run.run()
+  }
+
+  /// A sentence about an option that would overwrite a file of the plan.
+  private func problem(
+    _ read: PlanReader.Result, _ written: WrittenFiles, _ journals: RunJournals
+  ) -> String? {
+    written.problem(with: read.full, including: journals.includedPlans)
+      .map(read.secrets.hiding)
+  }
+
+  /// The end of the time for all that this process does; nil without a limit.
+  private func deadline(_ options: Options) -> ContinuousClock.Instant? {
+    options.timeout.map { start + $0 }
   }
 
   /// Takes the locks that a plan needs. If another run may have changed files since the plan was
   /// read, it is read again, under the locks.
   ///
-  /// - Returns: the plan; nil if another run has a lock and this run does not wait.
+  /// - Returns: the plan; nil if another run has a lock and this run does not wait, or has waited
+  ///   until its time was up.
   private func lock(
-    _ journals: RunJournals, _ first: PlanReader.Result,
-    reading read: () throws(PlanError) -> PlanReader.Result, waits: Bool,
+    _ journals: RunJournals, _ first: PlanReader.Result, _ options: Options,
+    reading read: () throws(PlanError) -> PlanReader.Result,
     needsMain: (Plan) -> Bool, needsAll: Bool = false
   ) throws(PlanError) -> PlanReader.Result? {
     var result = first
@@ -159,10 +169,12 @@ struct Command {
       do throws(RunJournal.Taken) {
         lock = try journals.lock(
           for: result.plan.steps, needsMain: needsMain(result.plan), needsAll: needsAll,
-          wait: waits ? wait : nil)
+          wait: options.waits ? wait : nil, until: deadline(options))
       } catch {
+        let time = options.timeout.map { ", and the \($0.text) of --timeout are over" } ?? ""
         StandardStreams.complain(
-          "\(error.sentence) a plan in '\(error.directory.visible)'; --wait waits for its end")
+          "\(error.sentence) a plan in '\(error.directory.visible)'"
+            + (options.waits ? time : "; --wait waits for its end"))
         return nil
       }
       for sentence in lock.sentences { StandardStreams.complain(sentence) }
@@ -186,7 +198,7 @@ struct Command {
   /// Runs in a temporary folder, which is removed afterwards in all cases.
   @MainActor
   private func runBuiltInPlan(
-    _ source: PlanSource, _ options: Options
+    _ source: PlanSource, _ options: Options, _ written: WrittenFiles
   ) async throws(PlanError) -> Int32 {
     let package = try BuiltInPlan.packageDirectory()
     // It is not named by a `UUID`: without a free descriptor Foundation on Linux makes each of them
@@ -198,13 +210,15 @@ struct Command {
     let journals = RunJournals(
       in: try PlanFile.directory(of: InputFile("-")), plan: RunJournals.noPlan)
     let read = { () throws(PlanError) in PlanReader.Result(plan: plan, full: plan, secrets: .none) }
-    guard options.task == .run else { return try await run(journals, options, reading: read) }
+    guard options.task == .run else {
+      return try await run(journals, options, written, reading: read)
+    }
     interrupts.hold()
     if let reason = Directory.make(folder.path) {
       throw PlanError(.unreadable(reason: "the folder '\(folder.path)' cannot be made: \(reason)"))
     }
     defer { try? FileManager.default.removeItem(at: folder) }
-    return try await run(journals, options, reading: read)
+    return try await run(journals, options, written, reading: read)
   }
 
   private static var processorCount: Int { ProcessInfo.processInfo.activeProcessorCount }

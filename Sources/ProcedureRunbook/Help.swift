@@ -35,10 +35,11 @@ enum Help {
                             machine has)
       -k, --keep-going[=N]  after a failure go on with the steps that do not need the failed one;
                             stop after N failures
-          --timeout S       stop everything after S seconds
+          --timeout S       stop everything S seconds after the start of runbook
           --grace S         give what is stopped S seconds before it is killed (default: 3)
           --force           run steps that are up to date as well
-          --wait            wait for the end of another run in the same directory
+          --wait            wait for the end of another run in the same directory, not longer than
+                            the --timeout
           --executor NAME   hand the commands in as jobs of a cluster: slurm
           --queued N        have at most N jobs there at once, waiting or running (default: 100)
           --poll S          ask every S seconds what has become of them (default: 10)

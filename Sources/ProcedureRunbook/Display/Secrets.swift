@@ -20,11 +20,13 @@ struct Secrets: Sendable {
       let inherited = ProcessEnvironment.inherited[name]
       for value in Set(plan.steps.map { $0.environment[name] ?? inherited ?? "" })
       where !value.isEmpty {
-        guard value.utf8.count >= Self.shortest else { throw PlanError(.shortSecret(name)) }
-        values.insert(value)
-        // A program may print the lines of a value one by one.
-        let lines = value.split(separator: "\n").map(String.init)
-        values.formUnion(lines.filter { $0.utf8.count >= Self.shortestLine })
+        // A program may print the lines of a value one by one, or the value without its line end.
+        let lines = value.filledLines
+        let text = lines.last.map { value.unicodeScalars[lines[0].startIndex..<$0.endIndex] }
+        let whole = text.map { String($0) } ?? ""
+        guard whole.utf8.count >= Self.shortest else { throw PlanError(.shortSecret(name)) }
+        values.insert(whole)
+        values.formUnion(lines.map { String($0) }.filter { $0.utf8.count >= Self.shortestLine })
       }
     }
     self.init(values: values.map { Array($0.utf8) })
@@ -47,12 +49,14 @@ struct Secrets: Sendable {
 }
 
 /// Hides secrets in bytes that arrive in pieces: a possible beginning of a secret is kept back
-/// until the next piece decides.
+/// until the next piece decides. Secrets that overlap are hidden together, by one mask.
 struct SecretFilter: Sendable {
   private static let mask = Array("***".utf8)
 
   private let secrets: Secrets
   private var rest: [UInt8] = []
+  /// How many bytes of `rest` belong to a secret that is hidden already.
+  private var hiddenCount = 0
 
   init(_ secrets: Secrets) { self.secrets = secrets }
 
@@ -68,8 +72,8 @@ struct SecretFilter: Sendable {
   mutating func end() -> [UInt8] { filter(rest, isEnd: true) }
 
   private mutating func filter(_ bytes: [UInt8], isEnd: Bool) -> [UInt8] {
-    rest = []
-    var (shown, start, position) = ([UInt8](), 0, 0)
+    // What is before `start` is shown or hidden.
+    var (shown, start, position) = ([UInt8](), hiddenCount, 0)
     while position < bytes.count {
       guard secrets.beginnings[Int(bytes[position])] else {
         position += 1
@@ -81,16 +85,16 @@ struct SecretFilter: Sendable {
       {
         break
       }
-      // 2. Hide a complete one.
+      // 2. Hide a complete one. Another one may begin within it.
       if let secret = secrets.values.first(where: { tail.starts(with: $0) }) {
-        shown += bytes[start..<position] + Self.mask
-        position += secret.count
-        start = position
-      } else {
-        position += 1
+        if position >= start { shown += bytes[start..<position] + Self.mask }
+        start = max(start, position + secret.count)
       }
+      position += 1
     }
+    if start < position { shown += bytes[start..<position] }
+    hiddenCount = max(0, start - position)
     rest = Array(bytes[position...])
-    return shown + bytes[start..<position]
+    return shown
   }
 }

@@ -23,6 +23,8 @@ final class StepLog: Sendable {
   private struct State {
     var descriptor: Int32?
     var hasFailed = false
+    /// Whether the last line that was written has no end yet.
+    var isInLine = false
     /// Whether an attempt of this run has opened it: the first one truncates it, later ones append.
     var wasOpened = false
   }
@@ -45,6 +47,11 @@ final class StepLog: Sendable {
     failed("the log '\(path)' cannot be written: \(problem)")
   }
 
+  /// Ends an unfinished line.
+  func endLine() {
+    if state.withLock({ $0.isInLine }) { append(Data("\n".utf8)) }
+  }
+
   func close() {
     state.withLock { state in
       if let descriptor = state.descriptor { _ = systemClose(descriptor) }
@@ -58,6 +65,7 @@ final class StepLog: Sendable {
     state.descriptor = file
     do throws(PatientWriter.Failure) {
       try PatientWriter(file).write(data)
+      if let last = data.last { state.isInLine = last != UInt8(ascii: "\n") }
       return nil
     } catch {
       return "\(error)"

@@ -71,17 +71,29 @@ final class StepOutput: Sendable {
     display.print(state.withLock { $0.insert(line) }, of: name, isComplaint: true) {}
   }
 
+  /// Shows an unfinished line when a program has ended and another one may write; never blocks.
+  func endLine() {
+    let shown = takeRest()
+    log?.endLine()
+    if !shown.isEmpty { display.print(shown, of: name) {} }
+  }
+
   /// Shows the rest; `completion` is called when there is room for more.
   func end(_ completion: @escaping @Sendable () -> Void) {
-    let rest = hidesSecrets ? Data(state.withLock { $0.secrets.end() }) : Data()
-    if !rest.isEmpty { log?.append(rest) }
+    let rest = takeRest()
     log?.close()
     let shown = state.withLock { state in
-      let shown = take(state.lines.append(rest) + state.lines.end(), &state) + state.block
-      state.block = []
-      return shown
+      defer { state.block = [] }
+      return rest + state.block
     }
     display.print(shown, of: name, completion)
+  }
+
+  /// Takes what was kept back until a line or a secret is complete; returns the lines to show now.
+  private func takeRest() -> [OutputLines.Line] {
+    let rest = hidesSecrets ? Data(state.withLock { $0.secrets.end() }) : Data()
+    if !rest.isEmpty { log?.append(rest) }
+    return state.withLock { take($0.lines.append(rest) + $0.lines.end(), &$0) }
   }
 
   var last: [String] { state.withLock { $0.lines.last } }

@@ -62,7 +62,7 @@ enum ExecutorCommand {
     }
     guard result.exit == .status(0) else {
       // The last line says why.
-      let words = result.errorText.split(separator: "\n").last.map { ": \($0)" } ?? ""
+      let words = result.errorText.filledLines.last.map { ": \($0)" } ?? ""
       throw ExecutorProblem(sentence: "\(program) \(result.exit)\(words)")
     }
     return result.outputText

@@ -120,5 +120,12 @@ struct FileTree: Sendable {
     RunJournal.fileName, RunJournal.fileName + ".new", JobFiles.folderName,
   ].map { FilePath($0) }
 
-  private static func isOwn(_ name: FilePath) -> Bool { ownNames.contains(name) }
+  static func isOwn(_ name: FilePath) -> Bool { ownNames.contains(name) }
+}
+
+extension FilePath {
+  /// Whether it is a journal, a file of a job, or another file that only this program writes.
+  var isOfRunbook: Bool {
+    bytes.split(separator: UInt8(ascii: "/")).contains { FileTree.isOwn(FilePath($0)) }
+  }
 }

@@ -82,9 +82,11 @@ final class RunJournal: Sendable {
   /// If the file cannot be opened or created, nothing can be noted, so no step with a record runs.
   ///
   /// - Parameter wait: called if another process has the lock, with that process; the call then
-  ///   waits. If it is nil, the call throws.
-  func lock(wait: ((Taken) -> Void)? = nil) throws(Taken) -> Lock {
-    let (descriptor, obstacle) = try openLocked(wait: wait)
+  ///   waits, and throws at the deadline. If it is nil, the call throws.
+  func lock(
+    wait: ((Taken) -> Void)? = nil, until deadline: ContinuousClock.Instant? = nil
+  ) throws(Taken) -> Lock {
+    let (descriptor, obstacle) = try openLocked(wait: wait, until: deadline)
     return state.withLock { state in
       let status = try? FileStatus(path)
       // The lock has made the file if there was none.
@@ -404,7 +406,7 @@ final class RunJournal: Sendable {
   private static let mostLooks = 50
 
   private func openLocked(
-    wait: ((Taken) -> Void)?
+    wait: ((Taken) -> Void)?, until deadline: ContinuousClock.Instant?
   ) throws(Taken) -> (descriptor: Int32?, obstacle: String?) {
     var looks = 0
     while true {
@@ -428,7 +430,10 @@ final class RunJournal: Sendable {
           throw taken
         }
         wait(taken)
-        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        guard Self.waitForLock(descriptor, until: deadline) else {
+          close(descriptor)
+          throw taken
+        }
       }
       // The former owner may have rewritten the file: then this is the lock of the old one, so try
       // again.
@@ -439,6 +444,20 @@ final class RunJournal: Sendable {
       }
       close(descriptor)
     }
+  }
+
+  /// Returns false if another process has the lock at the deadline.
+  private static func waitForLock(
+    _ descriptor: Int32, until deadline: ContinuousClock.Instant?
+  ) -> Bool {
+    // The system has no wait for a lock that ends at a time.
+    let flags = deadline == nil ? LOCK_EX : LOCK_EX | LOCK_NB
+    while flock(descriptor, flags) != 0, errno == EINTR || errno == EWOULDBLOCK {
+      guard let deadline else { continue }
+      if .now >= deadline { return false }
+      usleep(20_000)
+    }
+    return true
   }
 
   /// Returns no bytes if there is no file, and a problem if there is one that cannot be read.

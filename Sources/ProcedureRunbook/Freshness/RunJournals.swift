@@ -22,7 +22,7 @@ final class RunJournals: Sendable {
   let folder: FilePath
   /// The path of the plan. It tells which files of removed steps are the plan's own.
   let plan: FilePath
-  private let includedPlans = Locked<Set<FilePath>>([])
+  private let included = Locked<Set<FilePath>>([])
   let reader = FileReader()
   private let isWritable = Locked<[FilePath: Bool]>([:])
   private let state = Locked<[FilePath: (journal: RunJournal, looks: FileLooks)]>([:])
@@ -80,7 +80,7 @@ final class RunJournals: Sendable {
   /// Call it before the plan is read, and before it is read again: forgets files that it looked at
   /// and plans that it included.
   func beginReading() {
-    includedPlans.withLock { $0 = [] }
+    included.withLock { $0 = [] }
     isWritable.withLock { $0 = [:] }
     let directories = Set([folder] + main.otherDirectories)
     let free = directories.filter { journal(in: $0).isFree }
@@ -96,14 +96,17 @@ final class RunJournals: Sendable {
 
   /// Notes the files that the plan includes.
   func note(includedPlans: [FilePath]) {
-    self.includedPlans.withLock { $0.formUnion(includedPlans) }
+    included.withLock { $0.formUnion(includedPlans) }
   }
+
+  /// The files that the plan includes.
+  var includedPlans: Set<FilePath> { included.withLock { $0 } }
 
   /// Whether this plan, an included file that was run alone, or a plan whose file was removed has
   /// made something. False if that plan is not known, or came from a pipe.
   func isOfThisPlan(_ made: RunJournal.Made) -> Bool {
     guard let plan = made.plan, plan != Self.noPlan else { return false }
-    return plan == self.plan || includedPlans.withLock { $0.contains(plan) }
+    return plan == self.plan || includedPlans.contains(plan)
       || !InputFile(plan).isThere
   }
 
@@ -140,9 +143,10 @@ final class RunJournals: Sendable {
   /// - Parameters:
   ///   - needsMain: whether the journal of the plan is always needed.
   ///   - needsAll: whether journals in which it had records are needed too.
+  ///   - deadline: the end of the wait.
   func lock(
     for steps: [Step], needsMain: Bool, needsAll: Bool = false,
-    wait: ((RunJournal.Taken) -> Void)?
+    wait: ((RunJournal.Taken) -> Void)?, until deadline: ContinuousClock.Instant? = nil
   ) throws(RunJournal.Taken) -> Lock {
     var directories = self.directories(of: steps)
     if needsAll { directories.formUnion(main.otherDirectories) }
@@ -161,7 +165,7 @@ final class RunJournals: Sendable {
     var isAsRead = locked.isEmpty
     for directory in directories.union(locked).sorted() {
       let journal = entry(directory).journal
-      let lock = try journal.lock(wait: wait)
+      let lock = try journal.lock(wait: wait, until: deadline)
       if let sentence = lock.sentence { sentences.append(sentence) }
       if !lock.isAsRead || !free.withLock({ $0.contains(directory) }) { isAsRead = false }
       if !lock.keptNumbers {

@@ -91,8 +91,8 @@ struct DryRun {
     let indentation = String(repeating: " ", count: width + 2)
     let why = explains ? ["\(indentation)runs: \(reason)"] : []
     let checks = [("only if", step.onlyIf), ("unless", step.unless)].flatMap { word, command in
-      (command?.split(separator: "\n") ?? []).map { "\(indentation)\(word): \($0)" }
+      (command?.filledLines ?? []).map { "\(indentation)\(word): \($0)" }
     }
-    return [title] + why + checks + step.run.split(separator: "\n").map { "\(indentation)$ \($0)" }
+    return [title] + why + checks + step.run.filledLines.map { "\(indentation)$ \($0)" }
   }
 }

@@ -29,6 +29,11 @@ final class PatternWatch: Sendable, Equatable {
 
   static func == (first: PatternWatch, second: PatternWatch) -> Bool { first === second }
 
+  /// Whether a file is an input because of this pattern.
+  func findsInput(_ path: FilePath) -> Bool {
+    key == "inputs" && files.pattern.value(in: path.shortest) != nil
+  }
+
   /// Returns a sentence about files that were added since the plan was read; nil if there are none.
   ///
   /// - Parameter others: outputs of other steps with the same pattern.

@@ -22,7 +22,7 @@ extension Plan {
       let name = step.name.visible.rightPadded(to: width)
       let group = step.group.map { "[\($0.visible)] " } ?? ""
       let traits = step.traits.isEmpty ? "" : "(\(step.traits.joined(separator: ", "))) "
-      let lines = (step.description ?? step.run).split(separator: "\n")
+      let lines = (step.description ?? step.run).filledLines
       return "\(name)  \(group)\(traits)\(lines.first.map { String($0).shortened } ?? "")"
     }
     .joined(separator: "\n")

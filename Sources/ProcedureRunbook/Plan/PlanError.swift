@@ -34,6 +34,7 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
     case unreadableDotenv(owner: String, reason: String)
     case dotenvIsMade(String, step: Name, maker: Name)
     case includedTooDeep
+    case cycleOfPlans([String])
     case shortSecret(String)
     case alwaysAndOnFailure(owner: String)
     case unknownExecutor(String, known: [String])
@@ -152,6 +153,9 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
       "'dotenv' of step '\(step.shortened)' is read before any step runs, but '\(maker.shortened)' "
         + "makes '\(file.visible.shortened)': name a file that no step makes, or let the command read it"
     case .includedTooDeep: "the plan includes a hundred files within each other"
+    case .cycleOfPlans(let files):
+      (files.count == 2 ? "a plan includes itself: " : "these plans include each other: ")
+        + Self.way(files.map(\.shortened))
     case .shortSecret(let name):
       "the secret '\(name)' is shorter than 4 characters: to hide it would hide half of the output"
     case .alwaysAndOnFailure(let owner):
@@ -176,10 +180,10 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
       "there is no step or group '\(name.shortened)' in the plan; "
         + (Spelling.hint(nearest) ?? "see 'runbook --list'")
     case .cycle(let names):
-      "these wait for each other in a cycle: \(Self.shortened(names).joined(separator: " → "))"
+      "these wait for each other in a cycle: \(Self.way(names.map(\.shortened)))"
     case .cycleOfDepfile(let file, let names):
       "because of what '\(file.shortened)' says, these wait for each other in a cycle: "
-        + "\(Self.shortened(names).joined(separator: " → ")); delete that file if it is an old one"
+        + "\(Self.way(names.map(\.shortened))); delete that file if it is an old one"
     }
   }
 
@@ -188,9 +192,10 @@ struct PlanError: Error, Equatable, CustomStringConvertible {
   }
 
   /// Shortens a cycle to its first names and the last one, which is the first again.
-  private static func shortened(_ names: [Name]) -> [String] {
-    let names = names.map(\.shortened)
-    return names.count <= 12
+  private static func way(_ names: [String]) -> String {
+    let shown =
+      names.count <= 12
       ? names : names.prefix(9) + ["(\(names.count - 10) more)"] + names.suffix(1)
+    return shown.joined(separator: " → ")
   }
 }

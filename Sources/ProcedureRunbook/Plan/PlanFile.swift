@@ -31,7 +31,7 @@ enum PlanFile {
     in file: InputFile, parameters: [String: String] = [:], after journals: RunJournals? = nil
   ) throws(PlanError) -> Plan {
     try plan(
-      from: file.contents(), directory: directory(of: file), parameters: parameters,
+      from: file.contents(), file.resolved, directory: directory(of: file), parameters: parameters,
       after: journals)
   }
 
@@ -43,14 +43,15 @@ enum PlanFile {
     return text
   }
 
+  /// - Parameter path: the path of the plan, with links resolved; nil if it has none.
   /// - Parameter directory: the default directory of steps, and the base of their directories.
   /// - Parameter parameters: values that replace those in the plan.
   /// - Parameter journals: the files that steps have made before; nil for a plan that is not run.
   static func plan(
-    from bytes: some Sequence<UInt8>, directory: String? = nil,
+    from bytes: some Sequence<UInt8>, _ path: FilePath? = nil, directory: String? = nil,
     parameters: [String: String] = [:], after journals: RunJournals? = nil
   ) throws(PlanError) -> Plan {
-    let parts = try PlanPart.all(from: bytes, directory: directory)
+    let parts = try PlanPart.all(from: bytes, path, directory: directory)
     journals?.note(includedPlans: parts.compactMap(\.includedPlan))
     var (known, pools, secrets): ([String: String], [String: Int], [String]) = ([:], [:], [])
     // An including file comes later, and overrides the included one.

@@ -14,23 +14,36 @@ struct PlanPart {
   let secrets: [String]
 
   /// Returns the plan's files, each once, and each behind the files that it includes.
+  ///
+  /// - Parameter plan: the path of the plan, with links resolved; nil if it has none.
   static func all(
-    from bytes: some Sequence<UInt8>, directory: String?
+    from bytes: some Sequence<UInt8>, _ plan: FilePath?, directory: String?
   ) throws(PlanError) -> [PlanPart] {
     var (parts, seen): ([PlanPart], Set<FilePath>) = ([], [])
     try add(
-      PlanPart(from: bytes, file: nil, nil, directory: directory), to: &parts, &seen, depth: 0)
+      PlanPart(from: bytes, file: nil, nil, directory: directory), to: &parts, &seen,
+      way: [plan ?? RunJournals.noPlan])
     return parts
   }
 
+  /// - Parameter way: the files that include each other down to this one.
   private static func add(
-    _ part: PlanPart, to parts: inout [PlanPart], _ seen: inout Set<FilePath>, depth: Int
+    _ part: PlanPart, to parts: inout [PlanPart], _ seen: inout Set<FilePath>, way: [FilePath]
   ) throws(PlanError) {
-    guard depth < 100 else { throw PlanError(.includedTooDeep, file: part.file) }
+    guard way.count <= 100 else { throw PlanError(.includedTooDeep, file: part.file) }
     for include in try part.includes {
       let path = Directory.path(include, in: part.directory)
       let input = InputFile(path)
-      guard seen.insert(input.resolved ?? FilePath(path)).inserted else { continue }
+      let place = input.resolved ?? FilePath(path)
+      if let first = way.firstIndex(of: place) {
+        let folder = way[0].folder ?? FilePath("/")
+        let files = (way[first...] + [place]).map { file in
+          (file.name(in: folder).map { FilePath($0) } ?? file).visible
+        }
+        throw PlanError(
+          .cycleOfPlans(files), line: part.object?.line(of: "include"), file: part.file)
+      }
+      guard seen.insert(place).inserted else { continue }
       let (bytes, directory): ([UInt8], String)
       do throws(PlanError) {
         (bytes, directory) = (try input.contents(), try PlanFile.directory(of: input))
@@ -39,7 +52,7 @@ struct PlanPart {
       }
       let inner = try PlanPart(
         from: bytes, file: path, input.resolved, directory: directory)
-      try add(inner, to: &parts, &seen, depth: depth + 1)
+      try add(inner, to: &parts, &seen, way: way + [place])
     }
     parts.append(part)
   }

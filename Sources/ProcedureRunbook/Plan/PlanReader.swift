@@ -28,7 +28,8 @@ struct PlanReader {
     journals.beginReading()
     let text = if let bytes { bytes } else { try file.contents() }
     let full = try PlanFile.plan(
-      from: text, directory: journals.directory, parameters: parameters, after: journals
+      from: text, bytes == nil ? file.resolved : nil, directory: journals.directory,
+      parameters: parameters, after: journals
     ).orderedByDepfiles(journals)
     let secrets = try Secrets(of: full)
     return Result(

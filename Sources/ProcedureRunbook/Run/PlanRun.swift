@@ -19,6 +19,8 @@ struct PlanRun {
   private let options: Options
   /// The bytes of memory that running steps may use together.
   private let memory: Int
+  /// The end of its time; nil without a limit.
+  private let deadline: ContinuousClock.Instant?
   private let interrupts: Interrupts
   private let display: Display
   /// Cancels all ordinary steps: Ctrl-C, the first failure and the time limit use it.
@@ -64,10 +66,11 @@ struct PlanRun {
   ///   - secrets: the values that no output may show.
   ///   - limit: the number of steps that may run at once.
   ///   - memory: the bytes of memory that these may use together.
+  ///   - deadline: the end of its time; nil without a limit.
   init(
     _ plan: Plan, of full: Plan, journals: RunJournals, hasJobs: Bool, secrets: Secrets,
     options: Options,
-    limit: JobLimit, memory: Int, interrupts: Interrupts
+    limit: JobLimit, memory: Int, interrupts: Interrupts, until deadline: ContinuousClock.Instant?
   ) {
     self.plan = plan
     self.journals = journals
@@ -75,6 +78,7 @@ struct PlanRun {
     self.full = full
     directory = journals.directory
     self.memory = memory
+    self.deadline = deadline
     self.secrets = secrets
     record = RunRecord(secrets)
     self.options = options
@@ -124,7 +128,7 @@ struct PlanRun {
     }
     interrupts.handle(interruptHandler)
     await leftOverJobs?.look()
-    if let timeout = options.timeout { cancellation.cancel(after: timeout) }
+    if let deadline { cancellation.cancel(after: max(.zero, deadline - .now)) }
     for group in groups { groupEnds.add(group, cancelledBy: cancellation.token) }
     for step in steps {
       if let service = step.service {

@@ -33,7 +33,7 @@ struct StepCommand: Sendable {
   ) -> Procedure {
     let began = { @Sendable (start: ContinuousClock.Instant) in
       if isVerbose {
-        for line in step.run.split(separator: "\n") { output.append(line: "$ \(line)") }
+        for line in step.run.filledLines { output.append(line: "$ \(line)") }
       }
       began(start)
     }
@@ -119,6 +119,7 @@ struct StepCommand: Sendable {
     return scripts.compactMap { key, text in
       text.map { text in
         let command = check(text, output: .streamed(output.append))
+        command.addDidFinishBlockObserver { [output] _, _ in output.endLine() }
         return StepCheck(
           key: key, command: prepared(command, named: "\(key.rawValue) of \(step.name.text)"))
       }

@@ -80,7 +80,7 @@ struct StepProcedure {
         max: command.step.retries + 1, wait: .constant(command.step.retryDelay)
       ) {
         let attempt = attempt()
-        Self.observe(attempt, of: command.step, attempts, again, interrupted)
+        Self.observe(attempt, of: command, attempts, again, interrupted)
         return attempt
       }
     }
@@ -130,10 +130,11 @@ struct StepProcedure {
   var hasRun: Bool { attempts.count > 0 }
 
   private static func observe(
-    _ attempt: Procedure, of step: Step, _ attempts: AttemptCount,
+    _ attempt: Procedure, of command: StepCommand, _ attempts: AttemptCount,
     _ again: @escaping @Sendable (_ reason: String) -> Void,
     _ interrupted: @escaping @Sendable (_ signal: Int32) -> Void
   ) {
+    let (step, output) = (command.step, command.output)
     // The run is stopped before another attempt is made.
     attempt.addWillFinishBlockObserver { attempt, errors, _ in
       if !errors.isEmpty, let signal = terminalSignal(in: attempt, of: step) { interrupted(signal) }
@@ -143,6 +144,7 @@ struct StepProcedure {
       guard outcome.isFailure, attempts.count <= step.retries,
         terminalSignal(in: attempt, of: step) == nil
       else { return }
+      output.endLine()
       let reason = outcome.reason ?? outcome.word
       again("\(reason), in attempt \(attempts.count) of \(step.retries + 1)")
     }

@@ -8,30 +8,22 @@
 
 /// A file that is written as a whole.
 enum OutputFile {
-  private enum Place: Hashable {
+  /// What a path leads to.
+  enum Place: Hashable {
     case file(FileIdentity)
     /// Nothing is there yet.
     case path(FilePath)
-  }
 
-  /// Returns the indices of the first two paths that lead to one file; nil if there are none. Pipes
-  /// and devices may have several writers.
-  static func firstPair(sharingFile paths: [String]) -> (Int, Int)? {
-    var known: [Place: Int] = [:]
-    let realPaths = RealPaths()
-    for (index, text) in paths.enumerated() {
-      let path = FilePath.normal(text, in: nil)
-      let place: Place
+    /// nil for anything that is not a file, such as a pipe.
+    init?(_ path: FilePath, _ realPaths: RealPaths) {
       if let status = try? FileStatus(path) {
-        guard status.kind == .file else { continue }
-        place = .file(status.identity)
+        guard status.kind == .file else { return nil }
+        self = .file(status.identity)
       } else {
         // A link is written through.
-        place = .path(realPaths.target(path) ?? realPaths.real(path))
+        self = .path(realPaths.target(path) ?? realPaths.real(path))
       }
-      if let other = known.updateValue(index, forKey: place) { return (other, index) }
     }
-    return nil
   }
 
   /// Writes a text. Returns the reason if that fails.

@@ -13,6 +13,12 @@ extension String {
     return String(result)
   }
 
+  /// The lines that are not empty. They are cut between scalars, since `\r\n` is one character, in
+  /// which `\n` is not found.
+  var filledLines: [Substring] {
+    unicodeScalars.split { $0 == "\n" || $0 == "\r" }.map { Substring($0) }
+  }
+
   /// The text as one word of a shell command.
   var shellWord: String { "'" + replacing(scalar: "'", with: "'\\''") + "'" }
 }

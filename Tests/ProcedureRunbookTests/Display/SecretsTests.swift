@@ -31,6 +31,36 @@ struct SecretsTests {
     #expect(filtered(["nothing"], []) == "nothing")
   }
 
+  @Test("secrets that overlap are hidden together, wherever the pieces of the output end")
+  func overlaps() {
+    let secrets = ["abcdabcX", "bcdabcd", "abab"]
+    for (text, expected) in [
+      ("abcdabcdabcX", "a***"), ("-abcdabcdabcX-", "-a***-"), ("bcdabcdabcd", "***"),
+      ("abcdabcdabcdabcX", "a***"), ("abababa", "***a"), ("abababab", "***"),
+      ("abcdabcXabcdabcX", "******"), ("abcdabc", "abcdabc"),
+    ] {
+      #expect(filtered([text], secrets) == expected)
+      #expect(filtered(text.map(String.init), secrets) == expected)
+    }
+  }
+
+  @Test(
+    "a value is hidden without its line end too, and each long line, with any line end",
+    arguments: ["\n", "\r\n", "\r"])
+  func lineEnds(end: String) throws {
+    func shown(_ text: String, of value: String) throws -> String {
+      var step = Step(name: "a", run: "x")
+      step.environment = ["KEY": value]
+      return try Secrets(of: Plan(steps: [step], secrets: ["KEY"])).hiding(text)
+    }
+    let long = "firstsecretline\(end)secondsecretline\(end)"
+    #expect(try shown(long, of: long) == "***\(end)")
+    #expect(
+      try shown("secondsecretline, firstsecretline\n", of: long) == "***, ***\n")
+    #expect(try shown("short\n\(end)short", of: "\(end)short\(end)") == "***\n\(end)***")
+    #expect(throws: PlanError.self) { try shown("", of: "abc\(end)") }
+  }
+
   @Test("secrets come from the steps and from this process; each line of a long one is a secret")
   func values() throws {
     var step = Step(name: "a", run: "x")

@@ -53,12 +53,34 @@ final class PlanIncludeTests {
     #expect(plan.pools == ["net": 1, "disk": 2] && plan.secrets == ["TOKEN", "KEY"])
   }
 
-  @Test("files that include each other are there once")
-  func circle() throws {
-    try write("plan.json", #"{"include": "lib/b.json", "steps": [{"name": "a", "run": "x"}]}"#)
+  @Test("a file that two others include is there once")
+  func includedTwice() throws {
+    let include =
+      #"{"include": ["lib/b.json", "lib/c.json"], "steps": [{"name": "a", "run": "x"}]}"#
+    try write("plan.json", include)
     try write("lib/b.json", #"{"include": "c.json", "steps": [{"name": "b", "run": "x"}]}"#)
-    try write("lib/c.json", #"{"include": "../lib/b.json", "steps": [{"name": "c", "run": "x"}]}"#)
+    try write("lib/c.json", #"[{"name": "c", "run": "x"}]"#)
     #expect(try read().steps.map(\.name) == ["c", "b", "a"])
+  }
+
+  @Test("plans that include each other are refused, with the way from one to itself")
+  func circle() throws {
+    func expectError(_ file: String?, _ sentence: String) {
+      let error = #expect(throws: PlanError.self) { try self.read() }
+      #expect(error?.description == sentence)
+      #expect(file.map { error?.file?.hasSuffix($0) == true } ?? (error?.file == nil))
+    }
+    let steps = #""steps": [{"name": "a", "run": "x"}]}"#
+    try write("plan.json", "{\n\"include\": \"lib/../plan.json\", \(steps)")
+    expectError(nil, "line 2: a plan includes itself: plan.json → plan.json")
+    try write("plan.json", "{\"include\": \"lib/b.json\", \(steps)")
+    try write("lib/b.json", #"{"include": "../plan.json"}"#)
+    expectError(
+      "/lib/b.json", "line 1: these plans include each other: plan.json → lib/b.json → plan.json")
+    try write("lib/b.json", #"{"include": "c.json"}"#)
+    try write("lib/c.json", "{\n\"include\": \"../lib/b.json\"}")
+    expectError(
+      "/lib/c.json", "line 2: these plans include each other: lib/b.json → lib/c.json → lib/b.json")
   }
 
   @Test("a mistake in an included file names that file and the line in it")

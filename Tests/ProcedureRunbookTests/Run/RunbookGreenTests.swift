@@ -280,6 +280,24 @@ struct RunbookGreenTests {
     #expect(runbook.text("log") == "x\n")
   }
 
+  @Test("a run that waits for another one ends when its --timeout is over, and names that one")
+  func timeoutOfWait() async throws {
+    let execution = try await shell(
+      waiting,
+      """
+      mkfifo up go
+      $RUNBOOK -q plan.json & p=$!
+      read x < up
+      $RUNBOOK --wait --timeout 0.5 plan.json 2> said; echo "status $?"
+      grep -c "^runbook: process $p runs a plan in '$(pwd -P)', and the 0.50 s of --timeout are over$" said
+      echo go > go; wait $p; echo "status $?"
+      """)
+    #expect(
+      execution.lines == ["status 1", "1", "status 0"],
+      "\(execution.output)\(runbook.text("said") ?? "")")
+    #expect(runbook.text("log") == "x\n")
+  }
+
   @Test("a run that waits for another one reads the plan that this leaves, and what it includes")
   func planOfFormerRun() async throws {
     let execution = try await shell(

@@ -47,6 +47,66 @@ struct RunbookOutputTests {
       "\(execution.errorOutput)")
   }
 
+  @Test("options that write a file of the plan are refused, before anything runs")
+  func filesOfPlan() async throws {
+    let execution = try await runbook.shell(
+      plan: """
+        {"include": "lib/more.json", "defaults": {"dotenv": ".env"},
+         "steps": [{"name": "a", "run": "touch ran made", "inputs": ["in", "found/*"], "outputs": "made"},
+          {"name": "b", "run": "touch c; echo c: > d", "directory": "lib", "outputs": "c", "depfile": "d"}]}
+        """,
+      """
+      mkdir lib found; touch in found/x; echo A=1 > .env; ln -s lib link; ln in hard
+      echo '[{"name": "more", "run": "true"}]' > lib/more.json
+      try() { $RUNBOOK -q "$@" plan.json 2>&1; echo "status $?"; }
+      try --report link/more.json; try --junit .env; try --html made; try --trace hard
+      try --report link/c; try --report lib/d; try --report .runbook.log; try --report link/.runbook.jobs/x
+      ls ran; cat in; try --report found/x
+      """)
+    let sentences = [
+      "'--report' would overwrite the included plan 'link/more.json'",
+      "'--junit' would overwrite the variables '.env' of step 'a'",
+      "'--html' would overwrite the output 'made' of step 'a'",
+      "'--trace' would overwrite the input 'hard' of step 'a'",
+      "'--report' would overwrite the output 'link/c' of step 'b'",
+      "'--report' would overwrite the output 'lib/d' of step 'b'",
+      "'--report' would write a file of runbook itself, '.runbook.log'",
+      "'--report' would write a file of runbook itself, 'link/.runbook.jobs/x'",
+    ]
+    #expect(
+      execution.output
+        == sentences.map { "runbook: \($0); name another file\nstatus 2\n" }.joined()
+        + "status 0\n", "\(execution.output)\(execution.errorOutput)")
+  }
+
+  @Test("a report without a folder, or in the place of one, is refused before anything runs")
+  func noFolder() async throws {
+    let execution = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "touch ran"}]"#,
+      """
+      mkdir there; ln -s no/such link; touch file
+      try() { $RUNBOOK -q "$@" plan.json 2>&1; echo "status $?"; }
+      try --report no/such/r; try --html link; try --junit there; try --html new/; try --trace file/t
+      ls ran; try --logs new --report new/r; ls new/r
+      """)
+    #expect(
+      execution.output.replacing(#/ '/[^']*\/no'/#, with: " 'no'") == """
+        runbook: '--report' cannot write 'no/such/r': there is no folder 'no/such'; make it first
+        status 2
+        runbook: '--html' cannot write 'link': there is no folder 'no'; make it first
+        status 2
+        runbook: '--junit' cannot write 'there': it is a folder; name a file in it
+        status 2
+        runbook: '--html' cannot write 'new/': it is a folder; name a file in it
+        status 2
+        runbook: '--trace' cannot write 'file/t': there is no folder 'file'; make it first
+        status 2
+        status 0
+        new/r
+
+        """, "\(execution.errorOutput)")
+  }
+
   @Test("a full disk is a sentence and status 1", .enabled(if: hasFullDevice, "needs /dev/full"))
   func full() async throws {
     for arguments in [
@@ -300,18 +360,21 @@ struct RunbookOutputTests {
     #expect(Set(["first", "flaky", "last </script>"]).isSubset(of: names))
     let page = try #require(runbook.text("page.html"))
     #expect(page.contains("first") && !page.contains("last </script>"))
-    let failed = try await runbook.run(
-      plan: #"[{"name": "a", "run": "true"}]"#, "--html", "no/such/page.html")
+    let failed = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "rmdir gone"}]"#,
+      "mkdir gone; exec $RUNBOOK --html gone/page.html plan.json")
     #expect(failed.exit == .status(1))
-    #expect(failed.errorOutput.contains("the page 'no/such/page.html' cannot be written"))
+    #expect(failed.errorOutput.contains("the page 'gone/page.html' cannot be written"))
   }
 
   @Test("a report or a log that cannot be written is a sentence and status 1")
   func unwritable() async throws {
     let plan = #"[{"name": "a", "run": "echo x"}]"#
-    let report = try await runbook.run(plan: plan, "--report", "no/such/report.json")
+    let report = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "rmdir gone"}]"#,
+      "mkdir gone; exec $RUNBOOK --report gone/report.json plan.json")
     #expect(report.exit == .status(1))
-    #expect(report.errorOutput.contains("'no/such/report.json' cannot be written"))
+    #expect(report.errorOutput.contains("'gone/report.json' cannot be written"))
     let log = try await runbook.shell(
       plan: plan, "mkdir -p logs/1-a.log; exec $RUNBOOK --logs logs plan.json")
     #expect(log.exit == .status(1))

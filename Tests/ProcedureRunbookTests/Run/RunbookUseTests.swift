@@ -86,6 +86,30 @@ struct RunbookUseTests {
     #expect(runbook.text("report.json")?.contains(#""attempts": 3"#) == true)
   }
 
+  @Test(
+    "retries: the end of an attempt ends its line, as the end of a check does",
+    arguments: ["", "--group-output"])
+  func linesOfAttempts(option: String) async throws {
+    let execution = try await runbook.run(
+      plan: """
+        {"secrets": ["KEY"], "steps": [{"name": "a", "onlyIf": "printf check >&2", "environment": {"KEY": "attempts"},
+         "run": "printf attempt; test $RUNBOOK_ATTEMPT = 2", "retries": 1}]}
+        """, "--logs", "logs", "--quiet", "--color=never")
+    #expect(execution.exit == .status(0), "\(execution.output)")
+    #expect(runbook.text("logs/1-a.log") == "check\nattempt\nattempt")
+    let shown = try await runbook.shell(
+      plan: #"[{"name": "a", "run": "printf attempt; exit 1", "retries": 1}]"#,
+      "$RUNBOOK \(option) plan.json")
+    let lines = shown.lines.filter { $0.hasPrefix("again ") || $0.hasPrefix("a |") }
+      .map { $0.prefix(11) }
+    #expect(
+      lines
+        == (option.isEmpty
+          ? ["a | attempt", "again      ", "a | attempt"]
+          : ["again      ", "a | attempt", "a | attempt"]),
+      "\(shown.output)")
+  }
+
   @Test("Z4: retries: an attempt that ran out of time is tried again as well")
   func retriesAfterTimeout() async throws {
     let execution = try await runbook.run(

@@ -19,6 +19,11 @@ struct BytesTests {
     #expect(FilePath("%\(mark)%".replacing(scalar: "%", with: "%%")) == FilePath("%%\(mark)%%"))
   }
 
+  @Test("lines are cut at each kind of line end, and begin with any letter")
+  func lines() {
+    #expect("a\nb\r\n\r\nc\rd\n\(mark)e\n".filledLines == ["a", "b", "c", "d", "\(mark)e"])
+  }
+
   @Test("folders are made, found and left by the slashes in their names")
   func folders() throws {
     let path = "\(runbook.directory.path)/new/\(mark)x/\(mark)y"
