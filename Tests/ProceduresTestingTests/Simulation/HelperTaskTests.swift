@@ -4,7 +4,7 @@ import ProcedureTestSupport
 import Testing
 
 /// Calls that make a task, which the caller awaits.
-@Suite("Tasks of the library in a simulation", .hangLimit) struct HelperTaskTests {
+@Suite(.hangLimit) struct HelperTaskTests {
   @Test("a body's calls that make tasks are a part of the simulation", arguments: Call.allCases)
   func calls(call: Call) throws {
     for seed in UInt64(0)..<40 {
