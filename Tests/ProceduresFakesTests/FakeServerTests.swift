@@ -258,13 +258,32 @@ struct FakeServerTests {
     #expect(missing.requests.isEmpty && missing.openCount == 0)
 
     request.httpMethod = "HEAD"
-    request.httpBody = Data("x".utf8)
     let head = request
     let large = FakeServer(.text("not sent"))
     let (asked, _) = try simulate(large) { NetworkDataProcedure(request: head) }
     #expect((try? asked.output?.get().payload) == Data())
     #expect((try? asked.output?.get())?.response.expectedContentLength == 8)
-    #expect(large.requests.map(\.body) == [Data("x".utf8)])
+    let (refused, _) = try simulate(large) {
+      NetworkUploadProcedure(request: head, body: .data(Data("x".utf8)))
+    }
+    #expect((refused.errors.first as? NetworkError)?.code == .bodyNotAllowed)
+    #expect(large.requests.map(\.body) == [Data()])
+  }
+
+  @Test("I4, I8: a request arrives without a length of its own, and with its scheme in lower case")
+  func asSent() throws {
+    var request = URLRequest(url: try #require(URL(string: "HTTPS://api.example/File?a=%20b")))
+    request.httpMethod = "PUT"
+    request.setValue("3", forHTTPHeaderField: "content-length")
+    let put = request
+    let server = FakeServer(.text(""))
+    _ = try simulate(server) {
+      NetworkUploadProcedure(request: put, body: .data(Data("12345".utf8)))
+    }
+    let sent = try #require(server.requests.first)
+    #expect(sent.request.url?.absoluteString == "https://api.example/File?a=%20b")
+    #expect(sent.request.value(forHTTPHeaderField: "Content-Length") == nil)
+    #expect(sent.body.count == 5)
   }
 
   /// A server that moves everything but `/new` by `status`.
