@@ -111,6 +111,23 @@ struct FakeServerTests {
     #expect((try? fetch.output?.get().payload) == body)
   }
 
+  @Test("I4, I8: a body is as long as its header says, and there is none where HTTP has none")
+  func saidLength() throws {
+    let body = Data("12345".utf8)
+    for (status, length, arrived) in [
+      (200, "3", "123"), (200, "10", nil), (200, "5", "12345"), (304, "5", ""), (204, "5", ""),
+    ] {
+      let server = FakeServer(.status(status, header: ["content-length": length], body: body))
+      let (fetch, _) = try simulate(server) {
+        NetworkDataProcedure(url: url, accepting: [200, 204, 304])
+      }
+      let payload = try? fetch.output?.get().payload
+      #expect(payload == arrived.map { Data($0.utf8) }, "\(status) \(length)")
+      let code = (fetch.errors.first as? URLError)?.code
+      #expect(code == (arrived == nil ? .networkConnectionLost : nil), "\(status) \(length)")
+    }
+  }
+
   @Test("I4: a reset connection and a slow server are tried again, a timeout ends the attempt")
   func resetAndSlow() throws {
     let server = FakeServer(
