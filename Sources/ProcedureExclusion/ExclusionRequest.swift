@@ -45,6 +45,8 @@ open class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     var isInRow = false
     /// Whether it was promoted because it has waited longest.
     var isPromoted = false
+    /// The index of the limit that kept it out when it left its line.
+    var lastIndex: Int32 = 0
   }
 
   @safe @exclusivity(unchecked) final var state: State
@@ -66,11 +68,18 @@ open class ExclusionRequest: ExclusionWaiter, @unchecked Sendable {
     (state.isPromoted ? 0 : UInt64(state.rank) << 56) | state.age
   }
 
-  /// Where it stands in line, if it does: the index of the limit that keeps it out, and how many
-  /// such requests have room at once.
-  package final var standing: (index: Int, count: Int)? {
-    guard case .waiting(let line) = state.status else { return nil }
-    return (line.index, line.level.countAtOnce(of: state.limits[line.index]))
+  /// The index of the limit that keeps it out, or was the last to do so, and how many such requests
+  /// have room at once.
+  package final var standing: (index: Int, count: Int) {
+    let last = Int(state.lastIndex)
+    switch state.status {
+    case .waiting(let line):
+      return (line.index, line.level.countAtOnce(of: state.limits[line.index]))
+    case .held: return (last, state.holdings[last].level.countAtOnce(of: state.limits[last]))
+    case .idle:
+      let limit = state.limits.numbers(at: last)
+      return (last, max(1, limit.count / limit.places))
+    }
   }
 
   /// It leaves, and its next request counts as the first.

@@ -296,7 +296,7 @@ package struct ExclusionTable: Sendable {
   }
 
   private mutating func leaveLine(_ request: ExclusionRequest, _ line: ExclusionLine) {
-    request.state.status = .idle
+    (request.state.status, request.state.lastIndex) = (.idle, Int32(truncatingIfNeeded: line.index))
     let isChanged = line.remove(request)
     if line.first == nil {
       line.level.remove(line)

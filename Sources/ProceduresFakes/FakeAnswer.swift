@@ -39,8 +39,9 @@ public struct FakeAnswer: Sendable {
   /// - Parameters:
   ///   - status: for example 503, or 307 with a `Location`, which is followed.
   ///   - header: the header fields by name. `Content-Length` is the length of `body` unless you set
-  ///     it here.
-  ///   - body: its body.
+  ///     it here: a shorter one cuts the body, and with a longer one the connection is lost after
+  ///     it.
+  ///   - body: its body, which is not sent to a HEAD, or with status 204 or 304.
   public static func status(
     _ status: Int, header: [String: String] = [:], body: Data = Data()
   ) -> FakeAnswer {
@@ -152,11 +153,17 @@ extension FakeAnswer {
     }
 
     if !request.body.isEmpty { add(.sent(request.body.count), after: .zero) }
-    var wait = delay
+    var (wait, end) = (delay, end)
     if let response = status.flatMap({ self.response($0, to: request.request) }) {
       add(.response(response), after: wait)
       wait = .zero
-      var rest = request.request.httpMethod == "HEAD" ? Data() : body.prefix(sentLength)
+      // A session reads as many bytes as the header says, and none where HTTP has no body.
+      let hasBody = response.mayHaveBody(after: request.request)
+      let length = response.decodedLength < 0 ? body.count : Int(clamping: response.decodedLength)
+      var rest = hasBody ? body.prefix(min(sentLength, length)) : Data()
+      if hasBody, body.count < length, case .complete = end {
+        end = .failure(.networkConnectionLost)
+      }
       while !rest.isEmpty, !isOver {
         add(.piece(Data(rest.prefix(pieceLength))), after: wait)
         rest = rest.dropFirst(pieceLength)

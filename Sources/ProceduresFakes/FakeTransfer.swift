@@ -61,7 +61,7 @@ final class FakeTransfer: CarriedTransfer {
     do {
       let body = try request.checkedBody(body)
       let configuration = events.userSession.configuration
-      let sent = request.adding(configuration.httpAdditionalHeaders ?? [:])
+      let sent = request.asSent.adding(configuration.httpAdditionalHeaders ?? [:])
       let bytes = try body?.read() ?? request.readBody()
       let (noted, answer) = server.note(sent, bytes, at: instant)
       state.withLock { $0.isOpen = true }

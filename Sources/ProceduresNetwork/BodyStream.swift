@@ -74,12 +74,15 @@ extension InputStream {
 extension URL {
   /// The type of the file, such as `S_IFREG`, or of the file that a symbolic link leads to; nil if
   /// there is none.
-  var fileType: mode_t? {
+  var fileType: mode_t? { fileMode(followingLinks: true).map { $0 & S_IFMT } }
+
+  /// The type and the permissions of the file; nil if there is none.
+  func fileMode(followingLinks: Bool) -> mode_t? {
     var status = stat()
     let isThere = unsafe withUnsafeFileSystemRepresentation { path in
       guard let path = unsafe path else { return false }
-      return unsafe stat(path, &status) == 0
+      return unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0
     }
-    return isThere ? status.st_mode & S_IFMT : nil
+    return isThere ? status.st_mode : nil
   }
 }

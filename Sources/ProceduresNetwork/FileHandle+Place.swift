@@ -22,6 +22,14 @@ extension FileHandle {
     return isThere && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
   }
 
+  /// Gives the open file the permissions of the file that it will replace, if that is there.
+  ///
+  /// - Parameter own: permissions that it has in any case.
+  func takePermissions(of file: URL, adding own: mode_t = 0) {
+    guard let mode = file.fileMode(followingLinks: false), mode & S_IFMT == S_IFREG else { return }
+    _ = fchmod(fileDescriptor, mode & 0o777 | own)
+  }
+
   /// - Throws: the error of a missing file if the open one is not at `place` any more.
   func checkPlace(_ place: URL) throws {
     guard isStill(at: place) else { throw CocoaError.writing(place, failedWith: ENOENT) }

@@ -51,6 +51,7 @@ final class FileSink: BodySink {
     // An empty write throws the error, which `createFile` does not report.
     try Data().write(to: partial)
     handle = try FileHandle(forWritingTo: partial)
+    handle?.takePermissions(of: destination)
   }
 
   func receive(_ data: Data) throws { try handle?.write(contentsOf: data) }
@@ -67,6 +68,7 @@ final class FileSink: BodySink {
 
   /// Replaces the destination in one step.
   static func replace(_ destination: URL, with partial: URL) throws {
+    try checkMayReplace(destination)
     let code = unsafe partial.withUnsafeFileSystemRepresentation { from in
       unsafe destination.withUnsafeFileSystemRepresentation { to in
         guard let from = unsafe from, let to = unsafe to else { return EINVAL }
@@ -74,6 +76,26 @@ final class FileSink: BodySink {
       }
     }
     if code != 0 { throw CocoaError.writing(destination, failedWith: code) }
+  }
+
+  /// - Throws: an error that says what the destination is, if it is neither a file nor a symbolic
+  ///   link: a device, a pipe or a socket would be gone for all who use it.
+  static func checkMayReplace(_ destination: URL) throws {
+    let kind: String
+    switch destination.fileMode(followingLinks: false).map({ $0 & S_IFMT }) {
+    case nil, S_IFREG, S_IFLNK: return
+    case S_IFDIR: kind = "folder"
+    case S_IFIFO: kind = "named pipe"
+    case S_IFSOCK: kind = "socket"
+    default: kind = "device"
+    }
+    throw CocoaError(
+      .fileWriteUnknown,
+      userInfo: [
+        NSFilePathErrorKey: destination.path,
+        NSLocalizedDescriptionKey:
+          "A download cannot replace '\(destination.path)': it is a \(kind), and no file",
+      ])
   }
 
   func discard(after error: any Error) { removePart() }

@@ -17,8 +17,10 @@ public import Procedures
 /// removed, and `destination` does not change. A cancel that comes during the replacement is too
 /// late, and has no effect. An accepted response that has no body by HTTP, with status 204 or 304 or
 /// to a HEAD, leaves `destination` as it is, even if there is no file; an empty body is an empty
-/// file. The directory must exist. Without a destination the file is a new one
-/// in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for errors,
+/// file. The directory must exist. A file that is replaced passes on its permissions, but not its
+/// owner; of a symbolic link, the link is replaced. If `destination` is a folder, a device, a named
+/// pipe or a socket, the download fails before anything is sent. Without a destination the file is
+/// a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for errors,
 /// cancelling, progress and the session.
 ///
 /// ## Resuming a download
@@ -88,10 +90,11 @@ nonisolated open class NetworkDownloadProcedure: NetworkTaskProcedure<URL>, Inpu
   /// Sends the request.
   open override func execute() {
     guard let input else { return failForLackOfInput() }
-    guard resumes, let destination, input.httpMethod ?? "GET" == "GET",
-      input.value(forHTTPHeaderField: "Range") == nil
-    else { return load(input, into: FileSink(of: input, for: destination)) }
     do {
+      if let destination { try FileSink.checkMayReplace(destination) }
+      guard resumes, let destination, input.httpMethod ?? "GET" == "GET",
+        input.value(forHTTPHeaderField: "Range") == nil
+      else { return load(input, into: FileSink(of: input, for: destination)) }
       let file = try ResumableFile(
         of: input, adding: session.configuration.httpAdditionalHeaders ?? [:], for: destination)
       load(file.request, into: file)

@@ -20,7 +20,7 @@ public struct NetworkError: Error, Sendable {
     public static let unacceptableStatus = Code(description: "unacceptableStatus")
     /// The server did not answer by HTTP.
     public static let notHTTP = Code(description: "notHTTP")
-    /// A GET has no body: set `httpMethod` to `POST` or `PUT`.
+    /// A GET or a HEAD has no body: set `httpMethod` to `POST` or `PUT`.
     public static let bodyNotAllowed = Code(description: "bodyNotAllowed")
     /// The body is a stream that was already read, and would be missing if the request was sent
     /// again, after a redirect or in another attempt. Send it as `UploadBody.data` or `.file`.

@@ -13,9 +13,10 @@ public import Procedures
 /// ```
 ///
 /// A file is read while it is sent, and a symbolic link leads to its file; a folder, a pipe or a
-/// missing file fails at once, with a `URLError` that names it. A GET fails with
-/// `NetworkError.Code.bodyNotAllowed`. The progress counts the sent bytes. See
-/// `NetworkTaskProcedure` for errors, cancelling and the session.
+/// missing file fails at once, with a `URLError` that names it. A GET or a HEAD fails with
+/// `NetworkError.Code.bodyNotAllowed`. The length that is sent is that of the body, whatever
+/// `Content-Length` the request has. The progress counts the sent bytes. See `NetworkTaskProcedure`
+/// for errors, cancelling and the session.
 nonisolated open class NetworkUploadProcedure: NetworkTaskProcedure<Data>, InputProcedure,
   @unchecked Sendable
 {

@@ -88,10 +88,29 @@ extension URLRequest {
     ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
   }
 
+  /// Whether a body can be sent with its method.
+  var mayHaveBody: Bool { !["GET", "HEAD"].contains(method) }
+
+  /// The request as it is sent.
+  ///
+  /// 1. The scheme is in lower case: Foundation on Linux knows no other spelling.
+  /// 2. A body has its own length. A `Content-Length` of the user's that differs would cut it, or
+  ///    make the server wait for more. Only the length of a stream is what the user says.
+  package var asSent: URLRequest {
+    var sent = self
+    if let scheme = url?.scheme?.lowercased(), let text = url?.absoluteString,
+      !text.hasPrefix(scheme), let url = URL(string: scheme + text.dropFirst(scheme.count))
+    {
+      sent.url = url
+    }
+    if httpBodyStream == nil { sent.removeFields { $0 == "content-length" } }
+    return sent
+  }
+
   /// - Returns: the body of the upload, with its file itself instead of a link to it.
   /// - Throws: if its own body or the body of an upload cannot be sent.
   package func checkedBody(_ upload: UploadBody?) throws -> UploadBody? {
-    if method == "GET", hasBody(upload) { throw NetworkError(.bodyNotAllowed, request: self) }
+    if !mayHaveBody, hasBody(upload) { throw NetworkError(.bodyNotAllowed, request: self) }
     if hasUsedStream { throw NetworkError(.bodyNotRepeatable, request: self) }
     return try upload?.resolved()
   }

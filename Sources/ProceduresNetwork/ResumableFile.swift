@@ -51,6 +51,8 @@ final class ResumableFile: BodySink {
     tag = destination.appendingPathExtension("part-tag")
     let handle = try Self.open(partial)
     self.handle = handle
+    // The next attempt opens the part again.
+    handle.takePermissions(of: destination, adding: 0o600)
     // A compressed body has other offsets than the decoded one.
     if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
       self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
@@ -103,6 +105,7 @@ final class ResumableFile: BodySink {
       throw URLError(.networkConnectionLost)
     }
     try handle?.checkPlace(partial)
+    handle?.takePermissions(of: destination)
     // Replace while the file is locked: a download that opens it afterwards finds that it is no
     // longer the part.
     try FileSink.replace(destination, with: partial)

@@ -228,7 +228,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
   private func makeTask(
     in session: URLSession, _ delegate: TransferDelegate
   ) -> URLSessionTask {
-    var (request, body) = state.withLock { ($0.request, $0.body) }
+    var (request, body) = state.withLock { ($0.request.asSent, $0.body) }
     #if canImport(FoundationNetworking)
       request.timeoutInterval = Patience.longestInterval
       if let stream = request.httpBodyStream { request.httpBodyStream = OpenedStream(stream) }
@@ -369,7 +369,7 @@ final class SessionTransfer: CarriedTransfer, @unchecked Sendable {
       WorkLine.shared(.default).submit { [self] in
         guard let request else { return finish(nil, with: answer.response, of: answer) }
         state.withLock { state in
-          let keepsBody = redirect.keepsBody && !["GET", "HEAD"].contains(request.method)
+          let keepsBody = redirect.keepsBody && request.mayHaveBody
           (state.request, state.failedCredentials) = (request, 0)
           if !keepsBody { state.body = nil }
         }

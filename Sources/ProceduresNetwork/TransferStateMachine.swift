@@ -151,13 +151,13 @@ extension HTTPURLResponse {
 
   /// Whether it may have a body, if it answers `request`. A body that may be there and is empty is a
   /// body.
-  func mayHaveBody(after request: URLRequest) -> Bool {
+  package func mayHaveBody(after request: URLRequest) -> Bool {
     request.method != "HEAD" && ![204, 304].contains(statusCode) && statusCode >= 200
   }
 
   /// The length of its body, or a negative number if that is unknown, as for a compressed body,
   /// whose decoded length differs.
-  var decodedLength: Int64 {
+  package var decodedLength: Int64 {
     let encoding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
     return encoding.lowercased() == "identity" ? expectedContentLength : -1
   }

@@ -43,7 +43,11 @@ extension ProcedureTimeline.Snapshot {
       let (from, to) = (entries[group].times.enqueued, entries[child].times.enqueued)
       if from < to {
         segments += waitSegments(of: group, step: step, from: from, to: to)
-        segments += runSegments(of: group, step: step).compactMap { $0.cut(to: to) }
+        for run in runSegments(of: group, step: step) {
+          guard var run = run.cut(to: to) else { continue }
+          run.waiter = place
+          segments.append(run)
+        }
       }
       child = group
     }

@@ -143,7 +143,8 @@ extension ProcedureTimeline {
     /// holder of the exclusion.
     public internal(set) var blockerID: Int?
 
-    /// The category of an exclusion or a rate; nil for other causes.
+    /// The category of an exclusion or a rate; nil for other causes. A wait for several is for the
+    /// one that was free last.
     public internal(set) var category: String?
 
     /// The limit at that time, if it waited for a slot, or for a category with a count; if the

@@ -126,7 +126,12 @@ extension ProcedureTimeline.Snapshot {
       }
       let entry = step.entry
       let own = bySteps[index] ?? []
-      lines += own.filter { !$0.isRunning && isWorthShowing($0.length) }.map(line(for:))
+      // Its group may have run before it was added, and runs on after it.
+      let begin = entry.endOfWaits ?? end
+      let others = own.filter {
+        isWorthShowing($0.length) && (!$0.isRunning || entries[$0.place].id != entry.id)
+      }
+      lines += others.filter { !$0.isRunning || $0.to <= begin }.map(self.line(for:))
       var line =
         "  \(Self.padded(NumberText.time(entry.run(until: end)))) \(entry.name.shown)\(entry.runText)"
       var notes = entry.times.started == nil ? ["not started"] : []
@@ -140,9 +145,7 @@ extension ProcedureTimeline.Snapshot {
       if !waits.isEmpty { notes.append("waited: \(waits.joined(separator: "; "))") }
       if !notes.isEmpty { line += "  (\(notes.joined(separator: "; ")))" }
       lines.append(line)
-      lines += own.filter {
-        $0.isRunning && entries[$0.place].id != entry.id && isWorthShowing($0.length)
-      }.map(self.line(for:))
+      lines += others.filter { $0.isRunning && $0.to > begin }.map(self.line(for:))
     }
     return lines.joined(separator: "\n")
   }
@@ -157,6 +160,9 @@ extension ProcedureTimeline.Snapshot {
     let name = entries[segment.place].name.shown
     switch segment.kind {
     case .notEnqueued: return "'\(name)' was not enqueued yet"
+    case .work where segment.waiter != segment.place:
+      let waiter = entries[segment.waiter].name.shown
+      return "group '\(name)' ran, before '\(waiter)' was added"
     case .work: return "group '\(name)' finished"
     case .wait(let cause):
       let what = segment.text.map { " " + $0 } ?? ""

@@ -111,6 +111,23 @@ struct FakeServerTests {
     #expect((try? fetch.output?.get().payload) == body)
   }
 
+  @Test("I4, I8: a body is as long as its header says, and there is none where HTTP has none")
+  func saidLength() throws {
+    let body = Data("12345".utf8)
+    for (status, length, arrived) in [
+      (200, "3", "123"), (200, "10", nil), (200, "5", "12345"), (304, "5", ""), (204, "5", ""),
+    ] {
+      let server = FakeServer(.status(status, header: ["content-length": length], body: body))
+      let (fetch, _) = try simulate(server) {
+        NetworkDataProcedure(url: url, accepting: [200, 204, 304])
+      }
+      let payload = try? fetch.output?.get().payload
+      #expect(payload == arrived.map { Data($0.utf8) }, "\(status) \(length)")
+      let code = (fetch.errors.first as? URLError)?.code
+      #expect(code == (arrived == nil ? .networkConnectionLost : nil), "\(status) \(length)")
+    }
+  }
+
   @Test("I4: a reset connection and a slow server are tried again, a timeout ends the attempt")
   func resetAndSlow() throws {
     let server = FakeServer(
@@ -258,13 +275,32 @@ struct FakeServerTests {
     #expect(missing.requests.isEmpty && missing.openCount == 0)
 
     request.httpMethod = "HEAD"
-    request.httpBody = Data("x".utf8)
     let head = request
     let large = FakeServer(.text("not sent"))
     let (asked, _) = try simulate(large) { NetworkDataProcedure(request: head) }
     #expect((try? asked.output?.get().payload) == Data())
     #expect((try? asked.output?.get())?.response.expectedContentLength == 8)
-    #expect(large.requests.map(\.body) == [Data("x".utf8)])
+    let (refused, _) = try simulate(large) {
+      NetworkUploadProcedure(request: head, body: .data(Data("x".utf8)))
+    }
+    #expect((refused.errors.first as? NetworkError)?.code == .bodyNotAllowed)
+    #expect(large.requests.map(\.body) == [Data()])
+  }
+
+  @Test("I4, I8: a request arrives without a length of its own, and with its scheme in lower case")
+  func asSent() throws {
+    var request = URLRequest(url: try #require(URL(string: "HTTPS://api.example/File?a=%20b")))
+    request.httpMethod = "PUT"
+    request.setValue("3", forHTTPHeaderField: "content-length")
+    let put = request
+    let server = FakeServer(.text(""))
+    _ = try simulate(server) {
+      NetworkUploadProcedure(request: put, body: .data(Data("12345".utf8)))
+    }
+    let sent = try #require(server.requests.first)
+    #expect(sent.request.url?.absoluteString == "https://api.example/File?a=%20b")
+    #expect(sent.request.value(forHTTPHeaderField: "Content-Length") == nil)
+    #expect(sent.body.count == 5)
   }
 
   /// A server that moves everything but `/new` by `status`.

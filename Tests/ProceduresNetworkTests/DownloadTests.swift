@@ -197,20 +197,115 @@ struct DownloadTests {
     #expect(try await String(decoding: send.value.payload, as: UTF8.self).hasPrefix("POST 7 "))
   }
 
-  @Test("I4: an upload that is a GET, or whose file is missing, fails and says so")
+  @Test("I4: an upload that is a GET or a HEAD, or whose file is missing, fails and says so")
   func impossibleUpload() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var request = URLRequest(url: server.url("/text"))
-    let get = NetworkUploadProcedure(session: session, request: request, body: .data(Data([1])))
-    let error = await queue.run(get).errors.first as? NetworkError
-    #expect(error?.code == .bodyNotAllowed && "\(error!)".contains("httpMethod"))
-    #expect(NetworkError.Code.bodyNotAllowed ~= error! && !(NetworkError.Code.notHTTP ~= error!))
+    for method in ["GET", "HEAD", "head"] {
+      request.httpMethod = method
+      let get = NetworkUploadProcedure(session: session, request: request, body: .data(Data([1])))
+      let error = try #require(await queue.run(get).errors.first as? NetworkError)
+      #expect(error.code == .bodyNotAllowed && "\(error)".contains("httpMethod"))
+      #expect(NetworkError.Code.bodyNotAllowed ~= error && !(NetworkError.Code.notHTTP ~= error))
+      request.httpBody = Data([1])
+      let data = NetworkDataProcedure(session: session, request: request)
+      #expect((await queue.run(data).errors.first as? NetworkError)?.code == .bodyNotAllowed)
+      request.httpBody = nil
+    }
     request.httpMethod = "PUT"
     let missing = NetworkUploadProcedure(
       session: session, request: request, body: .file(URL(filePath: "/no/such/file")))
     #expect(await queue.run(missing).isFailure)
     #expect(server.requests.value == 0)
+  }
+
+  @Test("I4: a body has its own length, whatever length the request says")
+  func saidLength() async throws {
+    let server = try LoopbackServer { request, connection in
+      connection.send(
+        body:
+          "\(request.header["content-length"] ?? "") \(String(decoding: request.body, as: UTF8.self))"
+      )
+    }
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appending(path: "file")
+    try Data("hello".utf8).write(to: file)
+    for length in ["3", "10", "5"] {
+      for body in [UploadBody.data(Data("hello".utf8)), .file(file)] {
+        var request = URLRequest(url: server.url("/"), timeoutInterval: 5)
+        request.httpMethod = "PUT"
+        request.setValue(length, forHTTPHeaderField: "content-length")
+        let upload = NetworkUploadProcedure(session: session, request: request, body: body)
+        queue.add(upload)
+        #expect(try await String(decoding: upload.value.payload, as: UTF8.self) == "5 hello")
+      }
+    }
+  }
+
+  @Test("I4: a scheme is the same in upper case, also after a redirect")
+  func upperCaseScheme() async throws {
+    let port = Slot<Int>()
+    let server = try LoopbackServer { request, connection in
+      if request.path == "/old" {
+        connection.send(
+          status: "302 Moved", header: "Location: HTTP://127.0.0.1:\(port.value ?? 0)/new?a=%20b")
+      } else {
+        connection.send(body: request.path)
+      }
+    }
+    defer { server.stop() }
+    port.value = server.url("/").port
+    for (path, arrived) in [("/new?a=%20b#c", "/new?a=%20b"), ("/old", "/new?a=%20b")] {
+      let text = server.url(path).absoluteString
+      let url = try #require(URL(string: "HTTP" + text.dropFirst(4)))
+      let fetch = NetworkDataProcedure(session: session, url: url)
+      queue.add(fetch)
+      #expect(try await String(decoding: fetch.value.payload, as: UTF8.self) == arrived)
+    }
+  }
+
+  @Test(
+    "I4: a destination that is a folder, a named pipe or a socket stays, and nothing is sent",
+    arguments: [false, true])
+  func destinationThatIsNoFile(resuming: Bool) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let (folder, pipe) = (
+      directory.url.appending(path: "folder"), directory.url.appending(path: "pipe")
+    )
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    try #require(unsafe mkfifo(pipe.path, 0o600) == 0)
+    for (file, kind) in [(folder, "folder"), (pipe, "named pipe")] {
+      let type = file.fileType
+      let download = NetworkDownloadProcedure(
+        session: session, url: server.url("/text"), to: file, resuming: resuming)
+      let error = try #require(await queue.run(download).errors.first as? CocoaError)
+      #expect(error.localizedDescription.contains("'\(file.path)': it is a \(kind)"))
+      #expect(file.fileType == type)
+    }
+    #expect(server.requests.value == 0 && directory.names == ["folder", "pipe"])
+  }
+
+  @Test(
+    "I4: a file passes its permissions on to the download that replaces it",
+    arguments: [false, true])
+  func permissions(resuming: Bool) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    for mode in [mode_t(0o600), 0o640, 0o400] {
+      let file = directory.url.appending(path: "file-\(mode)")
+      try Data("before".utf8).write(to: file)
+      try #require(unsafe chmod(file.path, mode) == 0)
+      let download = NetworkDownloadProcedure(
+        session: session, url: server.url("/text"), to: file, resuming: resuming)
+      #expect(await queue.run(download).isSuccess)
+      #expect(file.fileMode(followingLinks: false).map { $0 & 0o777 } == mode)
+      #expect(try Data(contentsOf: file) != Data("before".utf8))
+    }
   }
 
   @Test("I4: a file behind symbolic links arrives whole, also after a redirect")

@@ -124,6 +124,22 @@ import Testing
     #expect(snapshot.summary.contains("5 s – held event 'willFinish', of 'group'"))
   }
 
+  @Test("V4: a child that is added late comes after what its group did before, in the words for it")
+  func lateChild() throws {
+    let scenario = Scenario()
+    let (first, late) = (lasting(2, "first"), lasting(3, "late"))
+    let group = GroupProcedure(first).named("group")
+    first.addDidFinishBlockObserver { _, _ in group.add(child: late) }
+    scenario.queue.add(group)
+    let snapshot = try scenario.run()
+    #expect(shares(snapshot) == ["work 5.0"])
+    let lines = snapshot.summary.split(separator: "\n").map { $0.drop { $0 == " " } }
+    let before = lines.firstIndex(of: "2 s – group 'group' ran, before 'late' was added")
+    let step = try #require(lines.firstIndex { $0.hasPrefix("3 s late") }, "\(snapshot.summary)")
+    #expect(before == step - 1, "\(snapshot.summary)")
+    #expect(!snapshot.summary.contains("'group' finished"))
+  }
+
   @Test("V4: a child's slot is of its group, with as many as ran at once")
   func slotOfGroup() throws {
     let scenario = Scenario()

@@ -90,6 +90,65 @@ private struct Slow: Condition {
     #expect(snapshot.entry(named: "third")?.waits.first?.category == "disk")
   }
 
+  @Test("V1: a wait for two categories counts for the one that was free last, and for its holder")
+  func twoExclusions() throws {
+    let scenario = Scenario()
+    let domain = ExclusionDomain(name: "timeline")
+    let (disk, mail) = (
+      ExclusionCategory(named: "disk", in: domain), ExclusionCategory(named: "mail", in: domain)
+    )
+    let (short, long) = (lasting(1, "short"), lasting(5, "long"))
+    short.add(condition: AtMost(1, of: disk))
+    long.add(condition: AtMost(1, of: mail))
+    let all = [lasting(1, "both"), lasting(9, "cancelled")]
+    for procedure in all {
+      procedure.add(condition: AtMost(1, of: disk))
+      procedure.add(condition: AtMost(1, of: mail))
+    }
+    scenario.queue.add(short, long)
+    scenario.queue.add(all)
+    let seen = Slot<ProcedureTimeline.Snapshot>()
+    scenario.at(3) { [timeline = scenario.timeline] in
+      seen.value = timeline.snapshot()
+      all[1].cancel()
+    }
+    let snapshot = try scenario.run()
+    for (name, seconds) in [("both", 3), ("cancelled", 3)] {
+      let wait = try #require(seen.value?.entry(named: name)?.waits.last)
+      #expect(wait.category == "mail" && wait.duration == .seconds(seconds))
+    }
+    #expect(seen.value?.waits(of: "both") == ["exclusion 3.0 (long)"])
+    #expect(snapshot.waits(of: "both") == ["exclusion 5.0 (long)"])
+    #expect(snapshot.entry(named: "both")?.waits.map(\.category) == ["mail"])
+    #expect(snapshot.entry(named: "cancelled")?.waits.map(\.category) == ["mail"])
+    #expect(snapshot.verdict.contains("'mail'"), "\(snapshot.verdict)")
+  }
+
+  @Test("V1: a dependency that is taken back was waited for until then, by name")
+  func takenBack() throws {
+    let scenario = Scenario()
+    let other = scenario.simulation.makeQueue(name: "other")
+    let (long, far) = (lasting(6, "long"), lasting(6, "far"))
+    let (next, second) = (lasting(1, "next"), lasting(1, "second"))
+    let last = lasting(1, "last")
+    next.add(dependency: long)
+    second.add(dependency: far)
+    last.add(dependencies: long, far)
+    other.add(far)
+    scenario.queue.add(long, next, second, last)
+    scenario.at(3) {
+      next.remove(dependency: long)
+      second.remove(dependency: far)
+      last.remove(dependency: far)
+    }
+    let snapshot = try scenario.run()
+    #expect(snapshot.waits(of: "next") == ["dependency 3.0 (long)"])
+    #expect(snapshot.waits(of: "second") == ["dependency 3.0 (far)"])
+    #expect(snapshot.waits(of: "last") == ["dependency 6.0 (long)"])
+    #expect(snapshot.entry(named: "next")?.dependencies == [])
+    for entry in snapshot.entries { #expect(entry.faults == []) }
+  }
+
   @Test("V1: a wait for a place, or for a start, is recorded with how many there are")
   func countsAndRates() throws {
     let scenario = Scenario()

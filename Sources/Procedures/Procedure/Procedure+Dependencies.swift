@@ -128,7 +128,9 @@ extension Procedure {
     //    off, and revoking has no effect.
     let revokedCount = removed.revokeAll()
     // 3. Count the others off, after which this procedure may start.
-    if areCounted { for _ in 0..<revokedCount { dependencyFinished() } }
+    guard areCounted, revokedCount > 0 else { return }
+    let ended = dependency.ended(for: self, isTakenBack: true)
+    for _ in 0..<revokedCount { dependencyFinished(after: ended) }
   }
 
   /// The procedures that this one waits for, or waited for until it finished.
@@ -164,7 +166,7 @@ extension Procedure {
   ///
   /// - Parameters:
   ///   - list: the list of the calling worker, which will look for more there.
-  ///   - record: the dependency's record, if there is one.
+  ///   - dependency: the dependency, if this procedure is recorded.
   final func dependencyFinished(
     onWorkerOf list: ProcedureList? = nil, after dependency: EndedDependency? = nil
   ) {

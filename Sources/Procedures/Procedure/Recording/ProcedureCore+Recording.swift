@@ -74,7 +74,7 @@ extension ProcedureCore {
     }
   }
 
-  /// A dependency has finished.
+  /// A dependency has finished, or was taken back.
   func noteDependency(_ dependency: EndedDependency) {
     record?.note { $0.end(dependency, at: $1) }
   }
@@ -108,11 +108,13 @@ extension ProcedureCore {
 extension Procedure {
   /// This procedure, as the record of a dependent notes its end; nil if the dependent is not
   /// recorded. No lock is held: the name may be the user's.
-  final func ended(for dependent: Procedure) -> EndedDependency? {
+  ///
+  /// - Parameter isTakenBack: whether the dependent waits for it no longer, though it has not ended.
+  final func ended(for dependent: Procedure, isTakenBack: Bool = false) -> EndedDependency? {
     guard ProcedureRecord.isUsed.load() != 0, let record = dependent.peek({ $0.record }) else {
       return nil
     }
-    return EndedDependency(self, for: record)
+    return EndedDependency(self, for: record, isTakenBack: isTakenBack)
   }
 
   /// The observer whose call at `place` was awaited is called now.

@@ -264,7 +264,9 @@ struct OpenRecord: Sendable {
   }
 
   mutating func end(_ dependency: EndedDependency, at now: Int64) {
-    if dependency.number != 0 { content.dependencies.append(dependency.number) }
+    if dependency.number != 0, !dependency.isTakenBack {
+      content.dependencies.append(dependency.number)
+    }
     guard life?.stage == .dependencies else { return }
     content.append(
       RecordedWait(
@@ -329,27 +331,38 @@ struct OpenRecord: Sendable {
 }
 
 /// The line for a category in which a procedure stands.
+///
+/// The line may move to another category that keeps the procedure out. The whole wait then counts
+/// for the last one, like a wait for dependencies: its holder is the one that makes room.
 struct RecordedLine: Sendable {
-  /// The limits of the procedure; empty if it was admitted meanwhile.
   private let limits: CategoryLimits
-  private let index: Int32
-  /// How many such procedures have room at once, or start in the interval.
-  private let count: Int32
+  /// The category at first.
+  private let firstIndex: Int32
+  /// How many such procedures have room at once, or start in the interval, in that category.
+  private let firstCount: Int32
+  /// The request that stands there. Nil in tests: then the line does not move.
+  private let request: MemberRequest?
 
-  static let left = RecordedLine(CategoryLimits(), index: 0, count: 1)
-
-  init(_ limits: CategoryLimits, index: Int, count: Int) {
+  init(_ limits: CategoryLimits, index: Int, count: Int, of request: MemberRequest? = nil) {
     self.limits = limits
-    self.index = Int32(truncatingIfNeeded: index)
-    self.count = Int32(clamping: count)
+    self.request = request
+    firstIndex = Int32(truncatingIfNeeded: index)
+    firstCount = Int32(clamping: count)
+  }
+
+  /// The last category, and how many such procedures have room there.
+  private var last: (index: Int, count: Int32) {
+    let first = (index: Int(firstIndex), count: firstCount)
+    guard limits.count > 1, let standing = request?.recordedStanding,
+      standing.index != first.index
+    else { return first }
+    return (standing.index, Int32(clamping: standing.count))
   }
 
   /// - Parameter holder: the record of the procedure that made room for it; 0 if it is not known.
   func wait(from: Int64, to: Int64, after holder: UInt64 = 0) -> RecordedWait {
-    guard !limits.isEmpty else {
-      return RecordedWait(.exclusion, from: from, to: to, other: holder)
-    }
-    let category = limits[Int(index)].category
+    let (index, count) = last
+    let category = limits[index].category
     guard let interval = category.interval else {
       return RecordedWait(
         .exclusion, from: from, to: to, name: category.text, other: holder,
@@ -367,11 +380,14 @@ struct EndedDependency: Sendable {
   let number: UInt64
   /// Its name, if it has no such record.
   let name: String?
+  /// Whether it was taken back: a wait for it ends, but the dependent did not need its end.
+  var isTakenBack = false
 }
 
 extension EndedDependency {
   /// No lock is held.
-  init(_ dependency: Procedure, for record: ProcedureRecord) {
+  init(_ dependency: Procedure, for record: ProcedureRecord, isTakenBack: Bool = false) {
+    self.isTakenBack = isTakenBack
     number = dependency.peek { $0.recordID }.number(inStoreOf: record.id) ?? 0
     name = number == 0 ? dependency.name : nil
   }
