@@ -329,12 +329,21 @@ struct WaitCycle: Sendable {
     }
   }
 
+  /// Whether the only member waits for some of several, of which it is one.
+  private var isAmongOthers: Bool {
+    members.count == 1 && waits[0].parts.contains { $0.count < $0.others.count }
+  }
+
   /// Ends the cycle, since nothing else will: cancels all members together, with an error that
   /// names them in order.
-  func end(reportingTo supervisor: QueueSupervisor) {
+  ///
+  /// The handlers of all queues of the members learn of it.
+  func end() {
+    let supervisors = members.compactMap(\.supervisor)
     let error = ProcedureError(
       .dependencyCycle, of: members.first?.name,
-      .cycle(.init(names: members.map(\.name), sentences: sentences)))
+      .cycle(
+        .init(names: members.map(\.name), sentences: sentences, isAmongOthers: isAmongOthers)))
     let calls = waits.compactMap { if case .call(let call, _) = $0 { call } else { nil } }
     // 1. Nothing goes on before the rest is carried out.
     let (isFirst, rest) = Procedure.beginCancel(
@@ -343,13 +352,13 @@ struct WaitCycle: Sendable {
     //    two members may have proved the cycle at the same time.
     if isFirst || !members.contains(where: \.wasInCycle) {
       let report = ProcedureDiagnostic.waitCycle(error)
-      if calls.isEmpty {
-        supervisor.report(report)
-      } else {
-        // A call that returns too early is news to the code behind it, which may not look at its
-        // procedure's errors.
-        report.reportAloud(to: supervisor)
+      var (told, isReported) = (Set<ObjectIdentifier>(), false)
+      for supervisor in supervisors where told.insert(ObjectIdentifier(supervisor)).inserted {
+        if supervisor.report(report) { isReported = true }
       }
+      // A call that returns too early is news to the code behind it, which may not look at its
+      // procedure's errors.
+      if !isReported, !calls.isEmpty { report.writeToStandardError() }
     }
     rest()
     for call in calls { call.end(with: error) }

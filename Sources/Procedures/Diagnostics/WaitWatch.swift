@@ -61,7 +61,7 @@ final class WaitWatch: Sendable {
     scheduler.lookPace.change(from: before, to: graph.size)
     if graph.lacksSome { root.context.supervisor.noteWait(in: root) }
     let (cycles, hasOthers) = graph.prove()
-    for cycle in cycles { cycle.end(reportingTo: root.context.supervisor) }
+    for cycle in cycles { cycle.end() }
     // Look again: a further cycle may contain procedures for which these waited, or may be proved
     // later.
     if !cycles.isEmpty || hasOthers { noteStuck(in: root) }

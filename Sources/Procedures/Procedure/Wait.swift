@@ -219,6 +219,12 @@ extension Procedure {
   /// threads.
   package final var isInTurn: Bool { peek { $0.life.isInTurn } }
 
+  /// Whether a thread has ended the last child of this group, and is about to get the group's turn.
+  package final var isAboutToSettle: Bool {
+    guard peek({ $0.life.isSettling }), let childList else { return false }
+    return childList.procedures.allSatisfy { $0.peek { $0.life.isRetired } }
+  }
+
   /// Its present wait. O(dependencies) or O(children); O(count) for a barrier.
   final var wait: Wait {
     var reading = WaitReading()

@@ -94,14 +94,17 @@ extension ProcedureSimulation {
   /// - Returns: whether there was one, so that there may be more events now.
   private func waitForOtherThreads() -> Bool {
     // This is reached only when the simulation has no events.
-    let away = unfinished.filter(\.isInTurn)
+    func isAway(_ procedure: Procedure) -> Bool {
+      procedure.isInTurn || procedure.isAboutToSettle
+    }
+    let away = unfinished.filter(isAway)
     guard !away.isEmpty else { return false }
     let start = ContinuousClock.now
     var patience = DispatchTimeInterval.microseconds(50)
     // They end soon, unless Dispatch's threads are busy.
     var looks = 0
     while ContinuousClock.now - start < .seconds(60) {
-      if world.hasEvents || !away.contains(where: \.isInTurn) { return true }
+      if world.hasEvents || !away.contains(where: isAway) { return true }
       looks += 1
       if looks == 20 { patience = .milliseconds(2) }
       _ = DispatchSemaphore(value: 0).wait(timeout: .now() + patience)

@@ -160,7 +160,8 @@ import Testing
     let error = dependent.errors.first as? ProcedureError
     #expect(error?.code == .dependencyCycle)
     #expect(error?.cycle.sorted() == ["dependent", "pending"])
-    #expect(reports.events.map(\.code) == [.waitCycle])
+    // Both queues tell of it.
+    #expect(reports.events.map(\.code) == [.waitCycle, .waitCycle])
     #expect(
       "\(reports.events)".contains(
         "'pending' is cancelled, and a handler of that waits in blockUntilFinished() of 'dependent'"

@@ -65,6 +65,61 @@ import Testing
     expectCycle(["b", "a"], [a, b])
   }
 
+  @Test("Q7: a cycle across queues is reported once to the handler of each that has a member")
+  func reportsAcrossQueues() {
+    let queues = (0..<4).map { _ in makeQueue() }
+    let reports = queues.map { _ in Recorder<ProcedureDiagnostic>() }
+    for (queue, reports) in zip(queues, reports) {
+      queue.diagnosticsHandler = { reports.note($0) }
+    }
+    let (a, b, c) = (make("a"), make("b"), make("c"))
+    a.add(dependency: b)
+    b.add(dependency: c)
+    c.add(dependency: a)
+    queues[0].add(a, b)
+    queues[1].add(make("bystander", after: a))
+    queues[2].isSuspended = true
+    queues[3].add(make("other"))
+    scheduler.run()
+    queues[2].add(c)
+    scheduler.run()
+    #expect(a.isCancelled && b.isCancelled && c.isCancelled)
+    #expect(reports.map(\.events.count) == [1, 0, 1, 0])
+    #expect(reports[0].events.map { "\($0)" } == reports[2].events.map { "\($0)" })
+    queues[2].isSuspended = false
+    scheduler.run()
+    #expect(queues.allSatisfy { $0.count == 0 })
+  }
+
+  @Test(
+    "Q7: a cycle that ends a call is written to standard error only if no queue of a member has a handler"
+  )
+  func reportsThroughACall() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let reports = Recorder<String>()
+      for hasHandler in [true, false] {
+        let queue = ProcedureQueue()
+        if hasHandler { queue.diagnosticsHandler = { reports.note("\($0.code)") } }
+        let condition = MutuallyExclusive(named: "m", in: ExclusionDomain(name: "call"))
+        let outer = AsyncProcedure(name: hasHandler ? "handled" : "plain") {
+          await withProcedureQueue { inside in
+            let inner = BlockProcedure(name: "inner") {}
+            inner.add(condition: condition)
+            inside.add(inner)
+          }
+        }
+        outer.add(condition: condition)
+        queue.add(outer)
+        await queue.waitUntilAllFinished()
+        #expect(outer.isCancelled)
+      }
+      #expect(reports.events == ["waitCycle"])
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("Procedures: ") }
+    #expect(lines.count == 1 && lines[0].contains("'plain' waits in"), "\(lines)")
+  }
+
   @Test("Q7: a dependency added while pending closes a cycle")
   func lateDependency() {
     let queue = makeQueue()
@@ -486,6 +541,57 @@ import Testing
     // One cause is one error, in a group that wraps a member, too.
     #expect(retry.errors.count == 1 && "\(retry.errors[0])".hasSuffix(sentence))
     #expect(queue.count == 0)
+  }
+
+  @Test(
+    "Q7: the error names all who hold what a member waits for, the first few by name",
+    arguments: [true, false], [2, 7])
+  func severalHolders(isSlot: Bool, count: Int) {
+    let queue = ProcedureQueue(
+      name: "api", maxConcurrentProcedureCount: isSlot ? count : .max, scheduler: scheduler)
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    let places = AtMost(count, of: ExclusionCategory(named: "c", in: domain))
+    let last = make("last")
+    let groups = (0..<count).map { GroupProcedure(name: "\($0)", make("in \($0)", after: last)) }
+    if !isSlot { for procedure in groups + [last] { procedure.add(condition: places) } }
+    queue.add(groups)
+    scheduler.run()
+    queue.add(last)
+    scheduler.run()
+    let sentence =
+      "'last' waits for \(isSlot ? "a slot of queue 'api' (limit \(count))" : "'c'"), held by "
+      + (count == 2 ? "'0' and '1'" : "'0', '1', '2', '3', '4' and 2 more")
+      + ". Remove one of the waits."
+    #expect(diagnostics.events.map { "\($0)".hasSuffix(sentence) } == [true])
+    #expect(queue.count == 0)
+  }
+
+  @Test(
+    "Q7: the error of one that waits for room names the others that have it", arguments: [1, 2])
+  func severalInFeed(count: Int) async {
+    let queue = ProcedureQueue(name: "q", scheduler: scheduler)
+    let diagnostics = Recorder<ProcedureDiagnostic>()
+    queue.diagnosticsHandler = { diagnostics.note($0) }
+    let feed = ProcedureFeed(into: queue, atMost: count)
+    let bodies = ["a", "b"].prefix(count).map { name in
+      AsyncProcedure(name: name) { await feed.add(BlockProcedure {}) }
+    }
+    for body in bodies { #expect(feed.addIfRoom(body)) }
+    scheduler.run()
+    let beginning = count == 1 ? "its own end" : "itself, among others"
+    #expect(
+      diagnostics.events.map { "\($0)" } == [
+        "'a' waits for \(beginning): 'a' waits in add(_:) of a feed of queue 'q' for a place, held by "
+          + (count == 1 ? "'a'" : "'a' and 'b'") + ". Remove that wait."
+      ])
+    #expect(bodies.map(\.isCancelled) == [true, false].prefix(count).map { $0 })
+    // What was not added ends on no queue.
+    #expect(
+      await eventually {
+        scheduler.run()
+        return queue.count == 0
+      })
   }
 
   @Test("Q7: a group whose turn is in user code waits for nothing, however many look")

@@ -41,7 +41,7 @@ extension ProcedureError: CustomStringConvertible {
       condition + " was not satisfied" + because
     case .dependencyCycle:
       cycle.count == 1
-        ? "'\(cycle[0].onOneLine)' waits for its own end: \(cycleSentences). Remove that wait."
+        ? "'\(cycle[0].onOneLine)' waits for \(endOfItself): \(cycleSentences). Remove that wait."
         : "Each of these waits for the next, and the last for the first: \(cycleSentences). Remove one of the waits."
     case .notImplemented:
       "\(quoted("It")) does not override execute(), or calls super.execute(): override it without "
@@ -56,6 +56,12 @@ extension ProcedureError: CustomStringConvertible {
 
   /// The name of the procedure, to be shown.
   private var name: String? { procedure?.onOneLine }
+
+  /// What the only member of a cycle waits for.
+  private var endOfItself: String {
+    if case .cycle(let cycle) = details, cycle.isAmongOthers { return "itself, among others" }
+    return "its own end"
+  }
 
   private var endOfDependency: String {
     if case .end(let end) = details {

@@ -72,6 +72,8 @@ public struct ProcedureError: Error {
     let names: [String]
     /// One sentence for each wait: who waits for whom, and how.
     let sentences: [String]
+    /// Whether the only one waits for some of several, of which it is one.
+    let isAmongOthers: Bool
   }
 
   /// Makes an error, to report something in the framework's terms.
