@@ -633,19 +633,20 @@ extension Wait {
   }
 
   /// The wait of a member of a cycle for the next one, after its name: "waits for its child
-  /// 'parse'".
+  /// 'parse'". If it is for some of several, the others are named, too.
   func predicate(for next: Procedure) -> String {
     let name = "'\(next.name)'"
     switch self {
-    case .call(let call, _) where call.isInHandler:
-      return
-        "is cancelled, and a handler of that waits in \(call.name) of \(call.target.nameForPeople)"
-    case .call(let call, _): return "waits in \(call.name) of \(call.target.nameForPeople)"
+    case .call(let call, let others):
+      return (call.isInHandler ? "is cancelled, and a handler of that " : "")
+        + "waits in \(call.name) of \(call.target.nameForPeople)"
+        + (call.isForRoom ? " for a place, held by \(others.names(with: next))" : "")
     case .barrier: return "waits behind a barrier for \(name)"
     case .prerequisites(let condition, _):
       return "has condition '\(condition)', which brings \(name)"
-    case .slot(let owner, let limit, _):
-      return "waits for a slot of \(owner.nameForPeople) (limit \(limit)), held by \(name)"
+    case .slot(let owner, let limit, let holders):
+      return "waits for a slot of \(owner.nameForPeople) (limit \(limit)), held by "
+        + holders.procedures.names(with: next)
     case .exclusion(let obstacles):
       return "waits for "
         + (obstacles.lazy.compactMap { $0.predicate(for: next) }.first ?? "a category of \(name)")
@@ -684,7 +685,7 @@ extension ExclusionObstacle {
       return "\(limit.nameForPeople), in line behind '\(next.name)'"
     }
     guard count > 0, holders.procedures.contains(next) else { return nil }
-    return "\(limit.nameForPeople), held by '\(next.name)'"
+    return "\(limit.nameForPeople), held by \(holders.procedures.names(with: next))"
   }
 }
 
@@ -693,5 +694,17 @@ extension [Procedure] {
   fileprivate var namesForPeople: String {
     let names = prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
     return count > 5 ? names + " and \(count - 5) more" : names
+  }
+
+  /// The names of a few, one of which is `next`: "'a', 'b' and 'c'", or "'a', 'b' and 7 more".
+  fileprivate func names(with next: Procedure) -> String {
+    let few = prefix(5)
+    let named = few.contains(next) ? Array(few) : [next] + few.dropLast()
+    var names = named.map { "'\($0.name)'" }
+    if count > names.count {
+      names.append("\(count - names.count) more")
+    }
+    guard let last = names.popLast(), !names.isEmpty else { return "'\(next.name)'" }
+    return names.joined(separator: ", ") + " and " + last
   }
 }

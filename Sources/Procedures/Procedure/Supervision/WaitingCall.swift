@@ -116,6 +116,8 @@ struct WaitingCall: BodyWait {
   /// Whether the call can only return if the procedures finish.
   var isProvable: Bool { !isEndedByToken && !isBesideUserCode }
 
+  var isForRoom: Bool { if case .room = target { true } else { false } }
+
   var isForToken: Bool { if case .token = target { true } else { false } }
 
   /// How many of the procedures have to finish.
