@@ -347,6 +347,7 @@ public struct CocoaError: Error, Sendable {
   public var underlying: Error? { fatalError() }
 }
 public let NSFilePathErrorKey = ""
+public let NSLocalizedDescriptionKey = ""
 public let NSURLErrorFailingURLErrorKey = ""
 public let NSUnderlyingErrorKey = ""
 open class JSONEncoder: @unchecked Sendable {

@@ -1,6 +1,8 @@
-internal import Foundation
 #if canImport(FoundationNetworking)
-  internal import FoundationNetworking
+  internal import Foundation
+  package import FoundationNetworking
+#else
+  package import Foundation
 #endif
 
 /// The received part of a response, and the resulting end of the transfer.
