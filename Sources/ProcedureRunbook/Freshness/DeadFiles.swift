@@ -41,7 +41,7 @@ struct DeadFiles {
   init(_ plan: Plan, _ journals: RunJournals) {
     var candidates: [File] = []
     // 1. Collect files that this plan does not make. Most plans have none.
-    let outputs = Set(plan.steps.flatMap { step in step.allOutputs })
+    let outputs = Set(plan.steps.flatMap { $0.madePaths.map(\.shortest) })
     let names = Set(plan.steps.map(\.name))
     let all = journals.all(of: plan.steps)
     for journal in all {
@@ -209,7 +209,7 @@ private struct Living {
       }
     }
     makers = plans.compactMap { try? FileMakers($0.steps) }
-    let outputs = Set(plans.flatMap { $0.steps.flatMap(\.allOutputs) })
+    let outputs = Set(plans.flatMap { $0.steps.flatMap { $0.madePaths.map(\.shortest) } })
     self.outputs = Set(outputs.map(realPaths.real))
     var inputs = Set(
       plans.flatMap { $0.steps.flatMap { step in step.inputs.map { step.path(of: $0) } } })
@@ -245,12 +245,5 @@ private struct Living {
     return isUncertain || outputs.contains(real) || inputs.contains(real)
       || inputs.contains { $0.isBelow(real) }
       || makers.contains { !$0.steps(makingItself: path).isEmpty }
-  }
-}
-
-extension Step {
-  /// Its outputs and its `depfile`.
-  fileprivate var allOutputs: [FilePath] {
-    (outputs + [self.depfile].compactMap { $0 }).map { path(of: $0).shortest }
   }
 }

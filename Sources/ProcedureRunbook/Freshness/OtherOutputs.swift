@@ -53,9 +53,7 @@ final class OtherOutputs: Sendable {
   private var all: Makers {
     var all = Makers()
     for step in plan.steps {
-      for output in step.outputs + [step.depfile].compactMap({ $0 }) {
-        all.add(.step(step.name), of: step.path(of: output).shortest)
-      }
+      for path in step.madePaths { all.add(.step(step.name), of: path.shortest) }
     }
     // Another plan may make files in the same folders.
     for journal in journals.all(of: plan.steps) {

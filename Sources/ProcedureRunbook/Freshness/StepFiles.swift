@@ -67,7 +67,7 @@ struct StepFiles: Sendable {
     identity = StepIdentity(of: step)
     let outputPaths = step.outputs.map { step.path(of: $0) }
     self.outputPaths = outputPaths
-    let own = OwnOutputs(outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) })
+    let own = OwnOutputs(step.madePaths)
     self.own = own
     keys = RecordKeys(of: step, outputPaths)
     let isOfOther = { (path: FilePath) in others.contain(path, notOf: step.name) }
@@ -270,8 +270,7 @@ struct StepFiles: Sendable {
 
   /// The outputs that are missing after it has succeeded.
   var missingOutputs: [String] {
-    (step.outputs + [step.depfile].compactMap { $0 })
-      .filter { (try? FileStatus(step.path(of: $0))) == nil }
+    step.madeNames.filter { (try? FileStatus(step.path(of: $0))) == nil }
   }
 
   /// The outputs that are missing after it has succeeded on another machine. They may become
@@ -349,8 +348,7 @@ struct StepFiles: Sendable {
       }
     }
     // 3. Outputs are final, since no program of the step runs any more.
-    let names = step.outputs + [step.depfile].compactMap { $0 }
-    for (output, file) in zip(names, journal.numbers(of: names.map { step.path(of: $0) })) {
+    for (output, file) in zip(step.madeNames, journal.numbers(of: step.madePaths)) {
       let now = found(
         file, looks.look(at: file, limit: .max), looks, .max, isOutput: true,
         noting: reader.noteMade)
@@ -376,8 +374,7 @@ struct StepFiles: Sendable {
 
   /// - Parameter doubt: the reason why its success does not count; nil at the start.
   func noteStart(plan: FilePath, doubt: String? = nil) -> String? {
-    let made =
-      doubt == nil ? outputPaths + [step.depfile].compactMap { $0 }.map { step.path(of: $0) } : []
+    let made = doubt == nil ? step.madePaths : []
     let inputs = Set(step.inputs.map { step.path(of: $0).shortest })
     let isRead = { (path: FilePath) in inputs.contains(path.shortest) }
     return journal.noteStart(

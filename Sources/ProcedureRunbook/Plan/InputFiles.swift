@@ -142,8 +142,7 @@ struct InputFiles {
     }
     // The step's own outputs do not become its inputs.
     let own = Set(
-      (step.outputs + [step.depfile].compactMap { $0 }).map { step.path(of: $0).shortest }
-        .filter { found.watched.pattern.value(in: $0) != nil })
+      step.madePaths.map(\.shortest).filter { found.watched.pattern.value(in: $0) != nil })
     let names =
       own.isEmpty
       ? found.names

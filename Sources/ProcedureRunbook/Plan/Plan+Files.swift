@@ -79,6 +79,12 @@ extension Step {
   /// The normal path of one of its files.
   func path(of file: String) -> FilePath { FilePath.normal(file, in: self.directory) }
 
+  /// The names of all that its command makes: its outputs, and then its `depfile`.
+  var madeNames: [String] { outputs + (self.depfile.map { [$0] } ?? []) }
+
+  /// The paths of all that its command makes.
+  var madePaths: [FilePath] { madeNames.map { path(of: $0) } }
+
   /// The normal path of one of its files, whose name may not be UTF-8.
   func path(of file: FilePath) -> FilePath {
     let path = file.isAbsolute ? file : self.directory.map { FilePath($0).appending(file.bytes) }

@@ -30,8 +30,8 @@ struct WrittenFiles {
     return problem(with: FilePath.normal(path, in: nil), "the plan")
   }
 
-  /// A sentence about an option that would overwrite another file of the plan; nil if there is none.
-  /// What a pattern finds does not count: a report may be among it.
+  /// A sentence about an option that would overwrite another file of the plan; nil if there is
+  /// none. What a pattern finds does not count: a report may be among it.
   func problem(with plan: Plan, including includedPlans: Set<FilePath>) -> String? {
     guard !indices.isEmpty else { return nil }
     for path in includedPlans {
@@ -40,8 +40,7 @@ struct WrittenFiles {
     var known: Set<FilePath> = []
     for step in plan.steps {
       var files = step.dotenvFiles.map { ("the variables", FilePath.normal($0, in: nil)) }
-      let outputs = step.outputs + [step.depfile].compactMap { $0 }
-      files += outputs.map { ("the output", step.path(of: $0)) }
+      files += step.madePaths.map { ("the output", $0) }
       files += step.inputs.map { ("the input", step.path(of: $0)) }.filter { _, path in
         !step.watches.contains { $0.findsInput(path) }
       }
