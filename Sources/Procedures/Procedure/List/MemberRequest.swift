@@ -52,12 +52,6 @@ final class MemberRequest: ExclusionRequest, @unchecked Sendable {
     recording?.record = nil
   }
 
-  /// The line that it stands in, or stood in if it was admitted since. Called under the list's lock.
-  var recordedLine: RecordedLine {
-    let (index, count) = recordedStanding
-    return RecordedLine(limits, index: index, count: count, of: self)
-  }
-
   /// The category that keeps it out, or was the last to do so: see `standing`. No lock of the table
   /// is held.
   var recordedStanding: (index: Int, count: Int) {

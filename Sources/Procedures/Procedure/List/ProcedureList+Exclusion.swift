@@ -66,7 +66,7 @@ extension ProcedureList {
     guard ExclusionTable.shared.withLock({ $0.ask(request, inside: around) }) else {
       // 2. An offer may follow at once. It needs the list's lock, so it finds the member excluded.
       storage.machine.exclude(request.procedure)
-      request.record?.enterLine(request.recordedLine)
+      request.record?.enterLine(RecordedLine(of: request))
       return nil
     }
     return storage.machine.takeGranted(request.procedure)

@@ -109,7 +109,8 @@ extension Procedure {
   /// This procedure, as the record of a dependent notes its end; nil if the dependent is not
   /// recorded. No lock is held: the name may be the user's.
   ///
-  /// - Parameter isTakenBack: whether the dependent waits for it no longer, though it has not ended.
+  /// - Parameter isTakenBack: whether the dependent waits for it no longer, though it has not
+  ///   ended.
   final func ended(for dependent: Procedure, isTakenBack: Bool = false) -> EndedDependency? {
     guard ProcedureRecord.isUsed.load() != 0, let record = dependent.peek({ $0.record }) else {
       return nil

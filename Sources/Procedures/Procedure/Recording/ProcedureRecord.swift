@@ -335,17 +335,17 @@ struct OpenRecord: Sendable {
 /// The line may move to another category that keeps the procedure out. The whole wait then counts
 /// for the last one, like a wait for dependencies: its holder is the one that makes room.
 struct RecordedLine: Sendable {
-  private let limits: CategoryLimits
+  /// The request that stands there.
+  private let request: MemberRequest
   /// The category at first.
   private let firstIndex: Int32
   /// How many such procedures have room at once, or start in the interval, in that category.
   private let firstCount: Int32
-  /// The request that stands there. Nil in tests: then the line does not move.
-  private let request: MemberRequest?
 
-  init(_ limits: CategoryLimits, index: Int, count: Int, of request: MemberRequest? = nil) {
-    self.limits = limits
+  /// Called under the list's lock; no lock of the table is held.
+  init(of request: MemberRequest) {
     self.request = request
+    let (index, count) = request.recordedStanding
     firstIndex = Int32(truncatingIfNeeded: index)
     firstCount = Int32(clamping: count)
   }
@@ -353,16 +353,15 @@ struct RecordedLine: Sendable {
   /// The last category, and how many such procedures have room there.
   private var last: (index: Int, count: Int32) {
     let first = (index: Int(firstIndex), count: firstCount)
-    guard limits.count > 1, let standing = request?.recordedStanding,
-      standing.index != first.index
-    else { return first }
-    return (standing.index, Int32(clamping: standing.count))
+    guard request.limits.count > 1 else { return first }
+    let standing = request.recordedStanding
+    return standing.index == first.index ? first : (standing.index, Int32(clamping: standing.count))
   }
 
   /// - Parameter holder: the record of the procedure that made room for it; 0 if it is not known.
   func wait(from: Int64, to: Int64, after holder: UInt64 = 0) -> RecordedWait {
     let (index, count) = last
-    let category = limits[index].category
+    let category = request.limits[index].category
     guard let interval = category.interval else {
       return RecordedWait(
         .exclusion, from: from, to: to, name: category.text, other: holder,

@@ -61,7 +61,8 @@ import Testing
     var record = begun()
     record.move(to: life(.ready), without: nil, at: sample(0))
     let limits = CategoryLimits([ExclusionLimit("disk").inner])
-    let line = RecordedLine(limits, index: 0, count: 1)
+    let line = RecordedLine(
+      of: MemberRequest(limits, for: Procedure(), in: ProcedureList(context: .detached)))
     record.enter(line, at: sample(2, [(.slot, 2, mean: 2)]))
     var soFar = record
     soFar.endWait(without: nil, at: sample(4, [(.slot, 2, mean: 2)]))
