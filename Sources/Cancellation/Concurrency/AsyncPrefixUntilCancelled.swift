@@ -110,7 +110,8 @@ private final class AbandonableIterator<Base: AsyncIteratorProtocol>: @unchecked
     // After a cancel this returns, and the task may go on.
     let body = BodyTask.current?.inCallOfItsOwn()
     defer { body?.endCall() }
-    let step: any AbandonableStep = IteratorStep(of: self, as: body, under: token, turn)
+    let step: any AbandonableStep = IteratorStep(
+      iterator: self, body: body, token: token, turn: turn)
     let task =
       if actor == nil, let executor = HelperExecutor.current {
         Task(executorPreference: executor) { await step.take(on: nil) }
@@ -139,18 +140,11 @@ private protocol AbandonableStep: Sendable {
 private struct IteratorStep<Base: AsyncIteratorProtocol>: AbandonableStep {
   typealias Iterator = AbandonableIterator<Base>
 
-  private let iterator: Iterator
-  private let body: BodyTask?
-  private let token: CancellationToken
-  private let turn: IteratorTurn<Iterator.Outcome>
-
-  /// - Parameter body: the body for which the task stands in.
-  init(
-    of iterator: Iterator, as body: BodyTask?, under token: CancellationToken,
-    _ turn: IteratorTurn<Iterator.Outcome>
-  ) {
-    (self.iterator, self.body, self.token, self.turn) = (iterator, body, token, turn)
-  }
+  let iterator: Iterator
+  /// The body for which the task stands in.
+  let body: BodyTask?
+  let token: CancellationToken
+  let turn: IteratorTurn<Iterator.Outcome>
 
   func take(on actor: isolated (any Actor)?) async {
     BodyTask.beginStandingIn(for: body, endedBy: token.identity)

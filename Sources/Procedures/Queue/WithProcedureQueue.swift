@@ -19,8 +19,8 @@ internal import ProcedurePrimitives
 /// call waits for its procedures. Cancel them if they should not run.
 ///
 /// `body` runs on the caller's actor, and its error is rethrown with its type. The parameters are
-/// those of `ProcedureQueue`. In a procedure of a simulation, the queue is one of the simulation, with
-/// its clock.
+/// those of `ProcedureQueue`. In a procedure of a simulation, the queue is one of the simulation,
+/// with its clock.
 ///
 /// - Returns: the result of `body`.
 @discardableResult
@@ -31,7 +31,7 @@ public nonisolated(nonsending) func withProcedureQueue<Result, Failure: Error>(
   _ body: nonisolated(nonsending) (ProcedureQueue) async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
   let queue =
-    if let simulated = HelperExecutor.current as? SchedulingContext {
+    if let simulated = SchedulingContext.replacement {
       ProcedureQueue(
         name: name, maxConcurrentProcedureCount: maxConcurrentProcedureCount,
         qualityOfService: qualityOfService, scheduler: simulated.scheduler, clock: simulated.clock)

@@ -36,7 +36,10 @@ package final class SchedulingContext: Sendable {
   var wantsLooks: Bool { @inline(__always) get { supervisor.wantsLooks } }
 
   /// The context for turns of procedures on no queue.
-  static var detached: SchedulingContext { DetachedSurroundings.currentContext }
+  static var detached: SchedulingContext { replacement ?? DetachedSurroundings.onDispatch.context }
+
+  /// That of a simulation which the caller is in; nil outside of one.
+  static var replacement: SchedulingContext? { HelperExecutor.current as? SchedulingContext }
 }
 
 /// The preferred executor of tasks that evaluate conditions. The work of such a task between two
@@ -65,13 +68,8 @@ package final class DetachedSurroundings: Sendable {
       scheduler: scheduler, clock: clock, supervisor: QueueSupervisor(), isDetached: true)
   }
 
-  private static let onDispatch = DetachedSurroundings(
+  fileprivate static let onDispatch = DetachedSurroundings(
     scheduler: DispatchScheduler(line: .shared(.default)), clock: .continuous)
-
-  static var currentContext: SchedulingContext {
-    guard let executor = HelperExecutor.current else { return onDispatch.context }
-    return executor as? SchedulingContext ?? onDispatch.context
-  }
 
   /// Runs procedures without a queue here while `body` runs, on this thread and in tasks that it
   /// starts; and the tasks that calls of this library make there.
