@@ -20,8 +20,8 @@ public import Procedures
 /// file. The directory must exist. A file that is replaced passes on its permissions, but not its
 /// owner; of a symbolic link, the link is replaced. If `destination` is a folder, a device, a named
 /// pipe or a socket, the download fails before anything is sent. Without a destination the file is
-/// a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for errors,
-/// cancelling, progress and the session.
+/// a new one in the temporary directory, yours to move or to remove. See `NetworkTaskProcedure` for
+/// errors, cancelling, progress and the session.
 ///
 /// ## Resuming a download
 /// ```swift

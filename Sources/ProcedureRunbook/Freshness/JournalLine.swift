@@ -23,7 +23,8 @@ import ProceduresProcess
 /// job      KEY-AND-ID MARKS FILE-OR-NAME     the step is a cluster job; without a key: it was one
 /// ```
 ///
-/// The identity in `started` is for people who read it. Names are bytes: `%20` stands for a space. Paths are relative to the directory of the journal.
+/// The identity in `started` is for people who read it. Names are bytes: `%20` stands for a space.
+/// Paths are relative to the directory of the journal.
 enum JournalLine: Equatable {
   case run(process: String, machine: String)
   case plan(Int, FilePath)

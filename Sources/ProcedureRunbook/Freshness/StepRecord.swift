@@ -69,7 +69,7 @@ enum StepRecord: Sendable {
 /// The key of a step's record: its outputs, or its name if it has none.
 enum RecordKeys: Sendable {
   case outputs([FilePath])
-  /// What ran last under the name counts, with any command and in any plan: no file tells whether it
-  /// has undone what the one before it did.
+  /// What ran last under the name counts, with any command and in any plan: no file tells whether
+  /// it has undone what the one before it did.
   case name(Name)
 }

@@ -91,7 +91,8 @@ public final class CircuitBreaker: SynchronousCondition {
         ProcedureError(
           .circuitOpen, procedure: procedure.name,
           message:
-            "'\(procedure.name.onOneLine)' was not started: '\(name.onOneLine)' has failed \(limit == 1 ? "once" : "\(limit) times in a row"). "
+            "'\(procedure.name.onOneLine)' was not started: '\(name.onOneLine)' has failed "
+            + (limit == 1 ? "once. " : "\(limit) times in a row. ")
             + (left.map { "Try again in \($0.short)." }
               ?? "Try again when the trial under way has succeeded.")))
     }

@@ -204,8 +204,8 @@ let cases: [String: @Sendable (Int) -> Void] = [
     for _ in 0..<count { _ = CancellationTokenSource(linkedTo: token) }
   },
   "child": { count in
-    // Whether the worker's reference ends before the program is a matter of threads. The last one is
-    // here, and the children are released with it.
+    // Whether the worker's reference ends before the program is a matter of threads. The last one
+    // is here, and the children are released with it.
     var group = GroupProcedure(children: (0..<count).map { _ in NoOperation() })
     run { queue in queue.add(group) }
     while !isKnownUniquelyReferenced(&group) { usleep(1_000) }
